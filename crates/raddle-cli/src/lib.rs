@@ -1,0 +1,1 @@
+//! The raddle command line.

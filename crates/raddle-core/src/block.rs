@@ -1,0 +1,339 @@
+//! The block of shared memory between the command line and the runtime: settings in, decisions and
+//! results out. It outlives the target's crash, and needs no descriptor once it is mapped.
+//!
+//! One block serves one job, run after run. Layout: [`Block`], then `log_capacity` decisions that
+//! the runtime records, then `replay_len` decisions that it is to follow. Both sides are built from
+//! this file; [`VERSION`] changes with the layout.
+//!
+//! The two sides take turns: the command line writes [`Settings`] only while no run is on, the
+//! runtime writes [`Results`] only during a run. [`Control`] is atomics.
+
+use core::sync::atomic::{AtomicI32, AtomicU32};
+
+use crate::decorators::guard;
+use crate::policy::{Profile, MAX_PARAMETERS};
+use crate::thread::MAX_THREADS;
+
+/// "raddle\0" and a digit.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddle\x001");
+
+/// The version of this layout.
+pub const VERSION: u32 = 1;
+
+/// The environment variable that carries the number of the descriptor of the block.
+pub const FD_VARIABLE: &str = "RADDLE_BLOCK";
+
+/// Where the runtime maps the block: far from where the kernel and the sanitizers put things, so
+/// that the target's own addresses do not depend on it.
+pub const ADDRESS: usize = 0x2000_0000_0000;
+
+/// The whole block.
+#[repr(C)]
+pub struct Block {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Bytes of the whole mapping.
+    pub size: u64,
+    /// What the command line wants.
+    pub settings: Settings,
+    /// The turn-taking.
+    pub control: Control,
+    /// What the run did.
+    pub results: Results,
+    /// The state of every thread when the run failed.
+    pub threads: [ThreadReport; MAX_THREADS],
+}
+
+impl Block {
+    /// Where the recorded decisions start, in bytes from the start of the block.
+    pub const LOG_OFFSET: usize = core::mem::size_of::<Block>().next_multiple_of(4096);
+
+    /// Bytes that a block needs for so many decisions.
+    pub fn size_for(log_capacity: u64, replay_len: u64) -> usize {
+        (Self::LOG_OFFSET + 4 * (log_capacity + replay_len) as usize).next_multiple_of(4096)
+    }
+
+    /// Where the decisions to follow start, in bytes from the start of the block.
+    pub fn replay_offset(&self) -> usize {
+        Self::LOG_OFFSET + 4 * self.settings.log_capacity as usize
+    }
+}
+
+/// Switches in [`Settings::flags`].
+pub mod flag {
+    /// Become a fork server before main; without it the process is itself one run.
+    pub const SERVER: u32 = 1;
+    /// On a failure, stop until the command line has looked at the threads.
+    pub const FREEZE: u32 = 1 << 1;
+    /// Follow the recorded decisions.
+    pub const REPLAY: u32 = 1 << 2;
+    /// Do not trap system calls that are made outside the interposed functions.
+    pub const NO_DISPATCH: u32 = 1 << 3;
+    /// A sequential stretch counts as steps too (switches PCT's second optimisation off).
+    pub const COUNT_ALL: u32 = 1 << 4;
+    /// Do not take away scheduling from spinning code that has no schedule points.
+    pub const NO_TICK: u32 = 1 << 5;
+}
+
+/// What the command line wants of a run.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Settings {
+    /// The seed of this run.
+    pub seed: u64,
+    /// The policy's name, padded with zeros.
+    pub policy: [u8; 32],
+    /// The policy's parameters.
+    pub parameters: [f64; MAX_PARAMETERS],
+    /// The starvation guard.
+    pub guard: guard::Settings,
+    /// What earlier blocks of runs showed.
+    pub profile: Profile,
+    /// Counted steps after which a run is cut.
+    pub max_steps: u64,
+    /// CLOCK_REALTIME at the start of every run, in nanoseconds since 1970.
+    pub realtime: u64,
+    /// How many CPUs the program is told that there are.
+    pub cpus: u32,
+    /// See [`flag`].
+    pub flags: u32,
+    /// Room for so many recorded decisions; the log stops when it is full.
+    pub log_capacity: u64,
+    /// Decisions to follow.
+    pub replay_len: u64,
+    /// Names of functions whose calls are schedule points, each ended by a zero.
+    pub sync_functions: [u8; 1024],
+    /// What each run opens as its standard input, ended by a zero; empty: it keeps what it has.
+    pub stdin: [u8; 128],
+    /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.
+    pub directory: [u8; 512],
+}
+
+/// Bits of [`Control::event`].
+pub mod event {
+    /// The fork server is ready for a command.
+    pub const READY: u32 = 1;
+    /// The run has stopped at a failure and waits for [`super::Control::release`].
+    pub const FROZEN: u32 = 1 << 1;
+    /// The run is over; `wait_status` is valid.
+    pub const DONE: u32 = 1 << 2;
+    /// A child of the command line has ended (set by its own signal handler).
+    pub const CHILD: u32 = 1 << 3;
+}
+
+/// Values of [`Control::command`].
+pub mod command {
+    /// Nothing to do.
+    pub const IDLE: u32 = 0;
+    /// Start a run with the current settings.
+    pub const RUN: u32 = 1;
+    /// Leave.
+    pub const QUIT: u32 = 2;
+}
+
+/// Values of [`Control::fallback`]: why there is no fork server.
+pub mod fallback {
+    /// There is one, or none was asked for.
+    pub const NONE: u32 = 0;
+    /// The program had started threads before main.
+    pub const THREADS: u32 = 1;
+    /// The program had opened pipes, sockets or the like before main.
+    pub const DESCRIPTORS: u32 = 2;
+}
+
+/// Turn-taking between the command line and the runtime. All words are shared futexes.
+#[repr(C)]
+pub struct Control {
+    /// Set by the runtime once it has mapped the block.
+    pub attached: AtomicU32,
+    /// What the fork server shall do; it sets it back to [`command::IDLE`].
+    pub command: AtomicU32,
+    /// What happened; the command line clears the bits that it has seen.
+    pub event: AtomicU32,
+    /// Set to 1 to let a frozen run go on to its end.
+    pub release: AtomicU32,
+    /// The process of the current run.
+    pub run_pid: AtomicI32,
+    /// The run's status as wait gives it.
+    pub wait_status: AtomicI32,
+    /// Why the program could not become a fork server.
+    pub fallback: AtomicU32,
+    /// Processes that outlived a run and were ended by the fork server.
+    pub strays: AtomicU32,
+    /// Counts the points of the run while it goes on, for a watchdog.
+    pub heartbeat: AtomicU32,
+}
+
+/// How a run ended, as far as the runtime saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Outcome {
+    /// The runtime saw no end: the process was killed, or ended behind its back.
+    Unknown = 0,
+    /// exit, _exit or a return from main.
+    Exited = 1,
+    /// Every thread waits for another.
+    Deadlock = 2,
+    /// Many steps without progress.
+    Livelock = 3,
+    /// Cut at the step limit while there was progress.
+    StepLimit = 4,
+    /// A replay left its recording.
+    Diverged = 5,
+    /// A fatal signal.
+    Signal = 6,
+    /// A failed assertion.
+    Assert = 7,
+    /// The runtime found itself in an impossible state.
+    Internal = 8,
+    /// More threads than [`MAX_THREADS`].
+    TooManyThreads = 9,
+}
+
+impl Outcome {
+    /// The outcome with this number; unknown numbers are [`Outcome::Unknown`].
+    pub fn from_u32(number: u32) -> Outcome {
+        use Outcome::*;
+        [Exited, Deadlock, Livelock, StepLimit, Diverged, Signal, Assert, Internal, TooManyThreads]
+            .into_iter()
+            .find(|o| *o as u32 == number)
+            .unwrap_or(Unknown)
+    }
+}
+
+macro_rules! escapes {
+    ($($(#[$doc:meta])* $name:ident = $bit:literal $text:literal,)*) => {
+        /// What can escape control; a bit each in [`Results::escapes`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u32)]
+        pub enum Escape { $($(#[$doc])* $name = $bit,)* }
+
+        impl Escape {
+            /// All of them.
+            pub const ALL: &'static [Escape] = &[$(Escape::$name,)*];
+
+            /// In words, for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Escape::$name => $text,)* }
+            }
+        }
+    };
+}
+
+escapes! {
+    /// A thread was not created by pthread_create.
+    ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
+    /// Asynchronous cancellation.
+    AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
+    /// timer_create and the like.
+    Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
+    /// The last-resort tick.
+    Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
+    /// Input or signals from other processes.
+    OutsideInput = 4 "input or signals from outside the program may arrive at different steps",
+    /// Process-shared objects.
+    SharedObject = 5 "objects shared between processes use the real primitive",
+    /// A call that blocks where nothing can be modelled.
+    UncontrolledCall = 6 "a system call that may block was made outside the model",
+    /// Futexes without a lock library that we see.
+    Futex = 7 "uncontended locks are not schedule points",
+    /// Dispatch is not available.
+    NoDispatch = 8 "system calls made outside libc's functions are not seen (syscall user dispatch is not available)",
+    /// Robust mutexes over process boundaries, and so on.
+    Children = 9 "child processes run outside control",
+    /// A real-time scheduling class or an affinity was asked for.
+    Affinity = 10 "scheduling classes and CPU affinities asked for by the program are ignored",
+    /// CPU-time clocks.
+    CpuClock = 11 "CPU-time clocks are real",
+}
+
+/// Longest message, in bytes.
+pub const MESSAGE: usize = 2048;
+
+/// What a run did.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Results {
+    /// See [`Outcome`].
+    pub outcome: u32,
+    /// The signal of [`Outcome::Signal`].
+    pub signal: i32,
+    /// The thread that failed, or `u32::MAX`.
+    pub thread: u32,
+    /// Threads of the run, the main one included.
+    pub threads: u32,
+    /// The most threads that were alive at once.
+    pub threads_alive: u32,
+    /// Padding.
+    pub reserved: u32,
+    /// Counted steps.
+    pub steps: u64,
+    /// Schedule points, counted or not.
+    pub points: u64,
+    /// Points that were reached while two threads were alive.
+    pub shared_points: u64,
+    /// Hand-overs from one thread to another.
+    pub switches: u64,
+    /// Hash of (thread, event kind) at the counted steps.
+    pub hash: u64,
+    /// Recorded decisions.
+    pub log_len: u64,
+    /// How often the starvation guard stepped in.
+    pub guard_fired: u64,
+    /// See [`Escape`].
+    pub escapes: u64,
+    /// The address of a fault.
+    pub address: u64,
+    /// Where a replay diverged: the step, counted from 1; 0 when it did not.
+    pub diverged_step: u64,
+    /// The recorded decision there, or `u32::MAX` past the recording's end.
+    pub diverged_expected: u32,
+    /// What the program was about to do instead.
+    pub diverged_found: u32,
+    /// Whether the expected thread could go on.
+    pub diverged_enabled: u32,
+    /// Bytes of `message`.
+    pub message_len: u32,
+    /// The assertion's text or another explanation.
+    pub message: [u8; MESSAGE],
+}
+
+/// States of a thread in a [`ThreadReport`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum ThreadState {
+    /// The slot was never used.
+    None = 0,
+    /// Could take a step.
+    Enabled = 1,
+    /// Waits for something.
+    Blocked = 2,
+    /// Has ended.
+    Exited = 3,
+    /// Is in a call outside the model.
+    Outside = 4,
+}
+
+/// The state of one thread when the run failed.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ThreadReport {
+    /// See [`ThreadState`].
+    pub state: u8,
+    /// The kind of its next event.
+    pub kind: u8,
+    /// Who holds what it waits for, or `u16::MAX`.
+    pub holder: u16,
+    /// The kernel's thread id.
+    pub tid: i32,
+    /// The object of its next event.
+    pub object: u64,
+    /// When a timed wait ends on the virtual clock, or `u64::MAX`.
+    pub deadline: u64,
+    /// The thread's name, padded with zeros.
+    pub name: [u8; 16],
+    /// Where it was created: the start routine.
+    pub start: u64,
+}

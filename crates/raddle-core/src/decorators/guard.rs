@@ -1,0 +1,117 @@
+//! The starvation guard.
+//!
+//! NeedlePoint section 3.1.3: with a small probability per point, uniform and from the seed, the
+//! policy's choice is overridden for one step, so that a program that waits busily goes on under
+//! any policy. PCT section 4.1: a thread that yields again and again, or spins, is lowered with a
+//! small probability. Both are counted, because PCT's guarantee holds only for runs without them.
+
+use crate::policy::{Point, Policy, Run};
+use crate::rng::Rng;
+use crate::thread::ThreadId;
+
+/// Operations without progress, in a row, from which on a thread counts as spinning.
+const SPINNING: u32 = 2;
+
+/// How often the guard steps in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub struct Settings {
+    /// The probability per point that the choice is overridden for one step.
+    pub override_probability: f64,
+    /// The probability per point that a spinning thread is lowered.
+    pub lower_probability: f64,
+}
+
+impl Settings {
+    /// What a campaign uses when nothing else is asked for.
+    pub const DEFAULT: Settings = Settings { override_probability: 0.001, lower_probability: 0.1 };
+    /// The bare policy.
+    pub const OFF: Settings = Settings { override_probability: 0.0, lower_probability: 0.0 };
+}
+
+/// A policy with the starvation guard around it.
+#[derive(Debug)]
+pub struct Guard<P> {
+    /// The guarded policy.
+    pub inner: P,
+    settings: Settings,
+    rng: Rng,
+    /// How often the guard changed something in this run.
+    pub fired: u64,
+}
+
+impl<P> Guard<P> {
+    /// Guards a policy.
+    pub fn new(inner: P, settings: Settings) -> Guard<P> {
+        Guard { inner, settings, rng: Rng::new(0), fired: 0 }
+    }
+}
+
+impl<P: Policy> Policy for Guard<P> {
+    fn start(&mut self, run: &Run<'_>) {
+        self.rng = Rng::for_purpose(run.seed, 1);
+        self.fired = 0;
+        self.inner.start(run);
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        if point.spins >= SPINNING
+            && self.settings.lower_probability > 0.0
+            && self.rng.chance(self.settings.lower_probability)
+        {
+            self.fired += 1;
+            self.inner.lower(point.current);
+        }
+        // The inner policy is always asked, so that its own state follows the run.
+        let chosen = self.inner.choose(point);
+        if self.settings.override_probability > 0.0
+            && self.rng.chance(self.settings.override_probability)
+        {
+            self.fired += 1;
+            let k = self.rng.below(point.enabled.len() as u64) as usize;
+            return point.enabled.nth(k).unwrap_or(chosen);
+        }
+        chosen
+    }
+
+    fn lower(&mut self, thread: ThreadId) {
+        self.inner.lower(thread);
+    }
+
+    fn end(&mut self) {
+        self.inner.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policies::pct::Pct;
+    use crate::toy;
+
+    #[test]
+    fn off_means_the_bare_policy() {
+        let program = toy::Program::straight(&[9, 9, 9]);
+        for seed in 0..100 {
+            let bare = toy::run(&mut Pct::default(), &program, seed, &[2.0, 27.0]);
+            let mut guarded = Guard::new(Pct::default(), Settings::OFF);
+            assert_eq!(toy::run(&mut guarded, &program, seed, &[2.0, 27.0]), bare);
+            assert_eq!(guarded.fired, 0);
+        }
+    }
+
+    #[test]
+    fn overrides_at_the_given_rate() {
+        let program = toy::Program::straight(&[500, 500]);
+        let settings = Settings { override_probability: 0.01, lower_probability: 0.0 };
+        let mut guarded = Guard::new(Pct::default(), settings);
+        let mut fired = 0;
+        let mut steps = 0;
+        for seed in 0..200 {
+            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0]).steps;
+            fired += guarded.fired;
+        }
+        let expected = steps as f64 * 0.01;
+        assert!((fired as f64 - expected).abs() < 3.3 * expected.sqrt(), "{fired} of {expected}");
+    }
+}

@@ -1,0 +1,4 @@
+//! Decorators: things that wrap a policy instead of being flags inside one.
+
+pub mod guard;
+pub mod replay;

@@ -1,0 +1,152 @@
+//! The set of enabled threads: those whose next event can happen now.
+//!
+//! A bit per thread, so that a lock with many waiters changes many threads cheaply and the k-th
+//! enabled thread is the same whatever the history. The set also remembers which threads changed
+//! since the last schedule point, so that a policy can keep a search structure without looking at
+//! all threads.
+
+use crate::thread::{ThreadId, MAX_THREADS};
+
+const WORDS: usize = MAX_THREADS / 64;
+
+/// The threads whose next event can happen now, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct EnabledSet {
+    bits: [u64; WORDS],
+    changed: [u64; WORDS],
+    len: u32,
+    /// Words that may be non-zero.
+    used: u16,
+}
+
+impl Default for EnabledSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EnabledSet {
+    /// The empty set.
+    pub const fn new() -> EnabledSet {
+        EnabledSet { bits: [0; WORDS], changed: [0; WORDS], len: 0, used: 0 }
+    }
+
+    /// Adds or removes a thread; says whether that changed anything.
+    #[inline]
+    pub fn set(&mut self, t: ThreadId, on: bool) -> bool {
+        let (word, bit) = (t.index() / 64, 1u64 << (t.index() % 64));
+        if (self.bits[word] & bit != 0) == on {
+            return false;
+        }
+        self.bits[word] ^= bit;
+        self.changed[word] |= bit;
+        self.used = self.used.max(word as u16 + 1);
+        if on {
+            self.len += 1;
+        } else {
+            self.len -= 1;
+        }
+        true
+    }
+
+    /// Whether the thread is enabled.
+    #[inline]
+    pub fn contains(&self, t: ThreadId) -> bool {
+        self.bits[t.index() / 64] >> (t.index() % 64) & 1 != 0
+    }
+
+    /// How many threads are enabled.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether nobody is enabled.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The k-th enabled thread in the order of ids, counted from 0.
+    #[inline]
+    pub fn nth(&self, mut k: usize) -> Option<ThreadId> {
+        for (i, &word) in self.bits[..self.used as usize].iter().enumerate() {
+            let here = word.count_ones() as usize;
+            if k < here {
+                let mut word = word;
+                for _ in 0..k {
+                    word &= word - 1;
+                }
+                return Some(ThreadId((i * 64) as u16 + word.trailing_zeros() as u16));
+            }
+            k -= here;
+        }
+        None
+    }
+
+    /// The enabled threads in the order of ids.
+    pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        ones(&self.bits[..self.used as usize])
+    }
+
+    /// The threads that became enabled or disabled since the last call of [`EnabledSet::settle`].
+    pub fn changed(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        ones(&self.changed[..self.used as usize])
+    }
+
+    /// Forgets which threads changed; the scheduler calls it after each decision.
+    #[inline]
+    pub fn settle(&mut self) {
+        self.changed[..self.used as usize].fill(0);
+    }
+}
+
+fn ones(words: &[u64]) -> impl Iterator<Item = ThreadId> + '_ {
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        let mut word = word;
+        core::iter::from_fn(move || {
+            if word == 0 {
+                return None;
+            }
+            let bit = word.trailing_zeros() as u16;
+            word &= word - 1;
+            Some(ThreadId((i * 64) as u16 + bit))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Rng;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn behaves_like_an_ordered_set() {
+        let mut rng = Rng::new(3);
+        let mut set = EnabledSet::new();
+        let mut reference = BTreeSet::new();
+        for _ in 0..20_000 {
+            let t = ThreadId(rng.below(200) as u16);
+            let on = rng.below(2) == 0;
+            let expected = if on { reference.insert(t) } else { reference.remove(&t) };
+            assert_eq!(set.set(t, on), expected);
+            assert_eq!(set.len(), reference.len());
+            assert_eq!(set.contains(t), on);
+            let k = rng.below(200) as usize;
+            assert_eq!(set.nth(k), reference.iter().nth(k).copied());
+        }
+        assert!(set.iter().eq(reference.iter().copied()));
+    }
+
+    #[test]
+    fn remembers_changes_until_settled() {
+        let mut set = EnabledSet::new();
+        set.set(ThreadId(3), true);
+        set.set(ThreadId(70), true);
+        set.set(ThreadId(3), false);
+        assert!(set.changed().eq([ThreadId(3), ThreadId(70)]));
+        set.settle();
+        assert_eq!(set.changed().count(), 0);
+    }
+}

@@ -1,0 +1,135 @@
+//! The contract between the scheduler and a policy.
+//!
+//! A policy is told of the run's start, of each schedule point and of the run's end, and answers
+//! each point with the thread that takes the next step. It knows nothing of pthreads, of how
+//! threads are switched or of what blocks them. To add one: write one file in `policies/`,
+//! implement [`Policy`], describe it in a [`Descriptor`] and list that in [`crate::policies::ALL`].
+
+use crate::enabled::EnabledSet;
+use crate::event::Event;
+use crate::thread::ThreadId;
+
+/// The most parameters that a policy can have.
+pub const MAX_PARAMETERS: usize = 16;
+
+/// What a policy is told at the start of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The seed of this run; all randomness must come from it.
+    pub seed: u64,
+    /// The parameters in the order of [`Descriptor::parameters`].
+    pub parameters: &'a [f64],
+    /// What earlier runs showed.
+    pub profile: Profile,
+}
+
+/// What earlier runs of the campaign showed. By the block rule it comes from completed blocks of
+/// runs only, so that it does not depend on how many runs go on at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Profile {
+    /// The most steps that a run of the last block took; 0 when nothing is known yet.
+    pub steps: u64,
+    /// The most threads that a run of the last block had; 0 when nothing is known yet.
+    pub threads: u64,
+}
+
+/// A schedule point: a decision is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Point<'a> {
+    /// The thread that arrived here. It may have blocked or ended: then it is not in `enabled`.
+    pub current: ThreadId,
+    /// The threads that can take a step. Never empty.
+    pub enabled: &'a EnabledSet,
+    /// What each thread will do when it is chosen, by thread id.
+    pub pending: &'a [Event],
+    /// How many operations of `current` in a row made no progress: yields, failed attempts,
+    /// clock readings.
+    pub spins: u32,
+    /// Steps counted before this one. A step is counted when it is taken while two threads are
+    /// enabled, or when it is the one that made a second thread enabled.
+    pub step: u64,
+    /// The last step was taken alone but made a second thread enabled: it has just been counted,
+    /// and a policy may treat it as a place for a preemption after the fact.
+    pub opened: bool,
+}
+
+/// An algorithm that decides who goes next.
+pub trait Policy {
+    /// A run starts.
+    fn start(&mut self, run: &Run<'_>);
+
+    /// At least two threads are enabled: which of them takes the next step?
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId;
+
+    /// The thread spins or yields without progress: a policy that would run it for ever should
+    /// prefer others from now on.
+    fn lower(&mut self, _thread: ThreadId) {}
+
+    /// The run is over.
+    fn end(&mut self) {}
+}
+
+/// One parameter of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it means, in one line.
+    pub help: &'static str,
+    /// The value when none is given.
+    pub default: f64,
+    /// The smallest value that makes sense.
+    pub min: f64,
+    /// The largest value that makes sense.
+    pub max: f64,
+    /// Whether only whole numbers make sense.
+    pub whole: bool,
+}
+
+/// What the command line and the runtime must know of a policy.
+#[derive(Clone, Copy)]
+pub struct Descriptor {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Whether it uses the [`Profile`] of earlier runs.
+    pub learns: bool,
+    /// Bytes and alignment of the policy's state.
+    pub layout: core::alloc::Layout,
+    /// Builds the policy in zeroed memory of that layout.
+    ///
+    /// # Safety
+    /// The memory must be zeroed, of the layout above, and live as long as the policy is used.
+    pub build: unsafe fn(*mut u8) -> *mut dyn Policy,
+}
+
+/// Describes a policy whose state is valid when `Default`.
+#[macro_export]
+macro_rules! descriptor {
+    ($type:ty, name: $name:expr, summary: $summary:expr, source: $source:expr,
+     learns: $learns:expr, parameters: $parameters:expr) => {
+        $crate::policy::Descriptor {
+            name: $name,
+            summary: $summary,
+            source: $source,
+            parameters: $parameters,
+            learns: $learns,
+            layout: ::core::alloc::Layout::new::<$type>(),
+            build: {
+                unsafe fn build(memory: *mut u8) -> *mut dyn $crate::policy::Policy {
+                    let typed = memory.cast::<$type>();
+                    // SAFETY: the caller gives memory of this type's layout.
+                    unsafe { typed.write(<$type>::default()) };
+                    typed
+                }
+                build
+            },
+        }
+    };
+}
