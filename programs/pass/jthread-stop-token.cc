@@ -14,7 +14,10 @@ int main() {
     std::atomic<int> callbacks{0};
     {
         std::jthread worker([&](std::stop_token stop) {
-            std::stop_callback on_stop(stop, [&callbacks] { callbacks++; });
+            std::stop_callback on_stop(stop, [&callbacks] {
+                callbacks++;
+                callbacks.notify_one();
+            });
             std::unique_lock lock(mutex);
             // wait() returns false only when a stop was requested while there is nothing to do.
             while (changed.wait(lock, stop, [&] { return tasks > 0; })) {
@@ -23,6 +26,8 @@ int main() {
                 changed.notify_all();
             }
             assert(stop.stop_requested() && tasks == 0);
+            // A callback that is destroyed before its turn never runs, so stay until it did.
+            callbacks.wait(0);
         });
         for (int i = 0; i < 3; i++) {
             std::lock_guard lock(mutex);
@@ -33,7 +38,6 @@ int main() {
         changed.wait(lock, [&] { return done == 3; });
         // The lock is released first (it was declared last), then ~jthread requests the stop and joins.
     }
-    // The callback ran in whoever came second: the request, or the registration that found it made.
     assert(callbacks == 1 && done == 3);
 
     // Only the first of several requests makes the stop.

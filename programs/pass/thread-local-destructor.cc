@@ -24,7 +24,7 @@ struct Late {
 static thread_local Tally tally;
 static thread_local Late late;
 
-// Destroyed after tally (it was made first), and makes a thread_local object anew while the thread is ending.
+// Makes a thread_local object while the thread is ending: its destructor has to run too.
 Late::~Late() {
     static thread_local Tally last;
     last.count = 100;

@@ -337,3 +337,9 @@ pub struct ThreadReport {
     /// Where it was created: the start routine.
     pub start: u64,
 }
+
+/// The text at the start of a field that is padded or ended by zeros.
+pub fn text(field: &[u8]) -> &str {
+    let end = field.iter().position(|&b| b == 0).unwrap_or(field.len());
+    core::str::from_utf8(&field[..end]).unwrap_or("")
+}

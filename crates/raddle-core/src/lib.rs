@@ -14,6 +14,8 @@ pub mod event;
 pub mod policies;
 pub mod policy;
 pub mod rng;
+#[cfg(feature = "std")]
+pub mod schedule;
 pub mod thread;
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl Policy for Replay<'_> {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        let step = self.at as u64 + 1;
+        let step = point.step + 1;
         let of = |t: ThreadId| Decision::new(t, point.pending[t.index()].kind);
         let expected = self.recording.get(self.at).copied();
         self.at += 1;

@@ -1,0 +1,202 @@
+//! The command line's side of the shared block: a memfd and its mapping.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::ptr::{addr_of, addr_of_mut, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use raddle_core::block::{self, Block, Control, Results, Settings, ThreadReport};
+use raddle_core::{Decision, MAX_THREADS};
+
+use crate::sys;
+
+/// A block that a target can map.
+pub struct SharedBlock {
+    file: File,
+    at: NonNull<Block>,
+    size: usize,
+    log_capacity: u64,
+}
+
+impl SharedBlock {
+    /// Makes a block with these settings and the decisions to follow, if any.
+    pub fn new(settings: Settings, recording: &[Decision]) -> io::Result<SharedBlock> {
+        let size = Block::size_for(settings.log_capacity, recording.len() as u64);
+        let file = sys::memfd(c"raddle-block")?;
+        file.set_len(size as u64)?;
+        // SAFETY: a new mapping of a file that has this size.
+        let at = unsafe {
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            libc::mmap(std::ptr::null_mut(), size, protection, libc::MAP_SHARED, file.as_raw_fd(), 0)
+        };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let at = NonNull::new(at.cast::<Block>())
+            .ok_or_else(|| io::Error::other("the kernel mapped the block at address 0"))?;
+        let block = SharedBlock { file, at, size, log_capacity: settings.log_capacity };
+        let base = at.as_ptr();
+        // SAFETY: the mapping is as large as the block with both logs, zero bytes are valid for all
+        // of it, and no target maps it yet.
+        unsafe {
+            addr_of_mut!((*base).magic).write(block::MAGIC);
+            addr_of_mut!((*base).version).write(block::VERSION);
+            addr_of_mut!((*base).size).write(size as u64);
+            addr_of_mut!((*base).settings).write(settings);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(recording.as_ptr(), follow, recording.len());
+        }
+        Ok(block)
+    }
+
+    /// The descriptor that a target inherits.
+    pub fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// The turn-taking.
+    pub fn control(&self) -> &Control {
+        // SAFETY: the mapping lives as long as self, and the control part is atomics only.
+        unsafe { &*addr_of!((*self.at.as_ptr()).control) }
+    }
+
+    /// Changes the settings, between two runs.
+    pub fn set(&mut self, change: impl FnOnce(&mut Settings)) {
+        let at = self.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings.
+        unsafe {
+            let mut settings = addr_of!((*at).settings).read_volatile();
+            change(&mut settings);
+            addr_of_mut!((*at).settings).write_volatile(settings);
+        }
+    }
+
+    /// Makes the block ready for a new target process.
+    pub fn reset(&mut self) {
+        let control = self.control();
+        for word in [&control.attached, &control.command, &control.event, &control.release] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for word in [&control.fallback, &control.strays, &control.heartbeat] {
+            word.store(0, Ordering::Relaxed);
+        }
+        control.run_pid.store(0, Ordering::Relaxed);
+        control.wait_status.store(0, Ordering::Relaxed);
+        self.clear_results();
+    }
+
+    /// Forgets the last run.
+    pub fn clear_results(&mut self) {
+        // SAFETY: between two runs only this side touches the results; zero bytes are valid.
+        unsafe { addr_of_mut!((*self.at.as_ptr()).results).write_bytes(0, 1) };
+    }
+
+    /// What the run did so far.
+    pub fn results(&self) -> Results {
+        // SAFETY: plain numbers; a copy, because the target may still write them.
+        unsafe { addr_of!((*self.at.as_ptr()).results).read_volatile() }
+    }
+
+    /// The states of the run's threads, the main one first.
+    pub fn threads(&self, count: u32) -> Vec<ThreadReport> {
+        let count = (count as usize).min(MAX_THREADS);
+        let first = self.at.as_ptr().cast::<u8>();
+        let first = first.wrapping_add(std::mem::offset_of!(Block, threads)).cast::<ThreadReport>();
+        // SAFETY: inside the mapping; plain numbers, copied.
+        (0..count).map(|i| unsafe { first.add(i).read_volatile() }).collect()
+    }
+
+    /// The recorded decisions of the last run.
+    pub fn log(&self) -> Vec<u32> {
+        let length = self.results().log_len.min(self.log_capacity) as usize;
+        let start = self.at.as_ptr().cast::<u8>().wrapping_add(Block::LOG_OFFSET).cast::<u32>();
+        // SAFETY: the mapping has room for log_capacity decisions there; the run is over.
+        unsafe { std::slice::from_raw_parts(start, length).to_vec() }
+    }
+
+    /// Whether the last run had more decisions than there was room for.
+    pub fn log_is_full(&self) -> bool {
+        self.results().log_len >= self.log_capacity
+    }
+
+    /// The event word, for a signal handler.
+    pub fn event(&self) -> *const AtomicU32 {
+        &self.control().event
+    }
+}
+
+impl Drop for SharedBlock {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of this size is ours.
+        unsafe { libc::munmap(self.at.as_ptr().cast(), self.size) };
+    }
+}
+
+/// The message of a run's results.
+pub fn message(results: &Results) -> String {
+    let length = (results.message_len as usize).min(block::MESSAGE);
+    String::from_utf8_lossy(&results.message[..length]).trim_end().to_string()
+}
+
+/// Puts a text into a field of a block; says whether it fits.
+pub fn put(field: &mut [u8], text: &[u8]) -> bool {
+    field.fill(0);
+    let fits = text.len() < field.len();
+    if fits {
+        field[..text.len()].copy_from_slice(text);
+    }
+    fits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_core::{EventKind, ThreadId};
+
+    fn settings() -> Settings {
+        // SAFETY: zero bytes are valid settings.
+        let mut settings: Settings = unsafe { std::mem::zeroed() };
+        settings.log_capacity = 100;
+        settings.replay_len = 2;
+        settings
+    }
+
+    #[test]
+    fn the_runtime_would_find_what_was_put_there() {
+        let recording = [Decision::new(ThreadId(3), EventKind::Lock); 2];
+        let mut block = SharedBlock::new(settings(), &recording).expect("a block");
+        block.set(|settings| settings.seed = 42);
+        // SAFETY: the test plays the runtime: it maps nothing, it reads the same memory.
+        let seen = unsafe { block.at.as_ref() };
+        assert_eq!((seen.magic, seen.version, seen.settings.seed), (block::MAGIC, block::VERSION, 42));
+        assert_eq!(seen.size, block.size as u64);
+        // SAFETY: as above.
+        let followed = unsafe { block.at.as_ptr().cast::<u8>().add(seen.replay_offset()).cast::<u32>().read() };
+        assert_eq!(followed, recording[0].0);
+    }
+
+    #[test]
+    fn a_broken_runtime_cannot_make_us_read_too_far() {
+        let block = SharedBlock::new(settings(), &[Decision(0); 2]).expect("a block");
+        // SAFETY: the test plays a runtime that writes nonsense.
+        unsafe {
+            let results = addr_of_mut!((*block.at.as_ptr()).results);
+            (*results).log_len = u64::MAX;
+            (*results).message_len = u32::MAX;
+        }
+        assert_eq!(block.log().len(), 100);
+        assert!(block.log_is_full());
+        assert!(message(&block.results()).len() <= block::MESSAGE);
+        assert_eq!(block.threads(u32::MAX).len(), MAX_THREADS);
+    }
+
+    #[test]
+    fn texts_that_are_too_long_are_refused() {
+        let mut field = [1; 4];
+        assert!(put(&mut field, b"abc"));
+        assert_eq!(&field, b"abc\0");
+        assert!(!put(&mut field, b"abcd"));
+        assert_eq!(field, [0; 4]);
+    }
+}

@@ -1,0 +1,460 @@
+//! From the traces of a run to a verdict.
+
+use raddle_core::block::{Outcome, Results};
+
+use super::block;
+use super::output;
+use super::plan::Expectations;
+use super::run_report::Kind;
+use super::threads::{deadlock_message, ThreadView};
+use crate::sys::{signal_name, Ending};
+
+/// Lines of standard error that are kept with a failure.
+const STDERR_LINES: usize = 20;
+
+/// All that is left of a run when it is over.
+pub struct Traces<'a> {
+    /// What the runtime saw.
+    pub results: &'a Results,
+    /// How the process ended.
+    pub ending: Ending,
+    /// Whether it was killed for taking too long, and what it did then.
+    pub timed_out: Option<TimedOut>,
+    /// Its threads when it failed.
+    pub threads: &'a [ThreadView],
+    /// What it printed; empty unless somebody wants to know.
+    pub stdout: &'a [u8],
+    /// Whether some of that is missing.
+    pub stdout_cut: bool,
+    /// What it printed on standard error.
+    pub stderr: &'a [u8],
+}
+
+/// What a run did that took too long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedOut {
+    /// The limit, in seconds.
+    pub limit: f64,
+    /// Seconds since the last schedule point.
+    pub silent: f64,
+}
+
+/// A failure in short.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Symptom {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// In words.
+    pub message: String,
+    /// Where.
+    pub place: String,
+}
+
+impl Symptom {
+    /// A failure whose message says where.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Symptom {
+        let message = message.into();
+        Symptom { kind, place: without_addresses(&message), message }
+    }
+}
+
+/// What is wrong with a run, if anything is. The user's check is not asked here.
+pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
+    let results = traces.results;
+    match Outcome::from_u32(results.outcome) {
+        Outcome::Deadlock => return Some(deadlock(traces)),
+        Outcome::Livelock => return Some(livelock(traces)),
+        Outcome::Assert => return Some(Symptom::new(Kind::Assert, block::message(results))),
+        _ => {}
+    }
+    if let Some(timed_out) = traces.timed_out {
+        return Some(time_out(timed_out));
+    }
+    let stderr = String::from_utf8_lossy(traces.stderr);
+    let failing = traces.ending != Ending::Exit(expect.exit) || results.outcome == Outcome::Signal as u32;
+    if failing {
+        let symptom = sanitizer(&stderr).or_else(|| panic(&stderr, traces.ending));
+        return Some(symptom.unwrap_or_else(|| bare(traces, expect, &stderr)));
+    }
+    let (file, expected) = expect.output.as_ref()?;
+    let difference = difference(expected, traces.stdout, traces.stdout_cut)?;
+    Some(Symptom::new(Kind::Output, format!("standard output differs from {}: {difference}", file.display())))
+}
+
+/// The last lines of standard error, without what differs from run to run.
+pub fn stderr_tail(stderr: &[u8]) -> Vec<String> {
+    output::tail(stderr, STDERR_LINES)
+}
+
+fn deadlock(traces: &Traces<'_>) -> Symptom {
+    let blocked = traces.threads.iter().filter(|t| t.state == "blocked");
+    let mut places: Vec<_> = blocked
+        .map(|t| format!("{} in {}", t.event, t.place.as_deref().unwrap_or("unknown code")))
+        .collect();
+    places.sort();
+    places.dedup();
+    let message = match block::message(traces.results) {
+        text if text.is_empty() => deadlock_message(traces.threads),
+        text => text,
+    };
+    let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
+    Symptom { kind: Kind::Deadlock, message, place }
+}
+
+fn livelock(traces: &Traces<'_>) -> Symptom {
+    let message = match block::message(traces.results) {
+        text if text.is_empty() => format!("no progress up to step {}", traces.results.steps),
+        text => text,
+    };
+    let mut places: Vec<_> = traces.threads.iter().filter_map(|t| t.place.clone()).collect();
+    places.sort();
+    places.dedup();
+    let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
+    Symptom { kind: Kind::Livelock, message, place }
+}
+
+fn time_out(TimedOut { limit, silent }: TimedOut) -> Symptom {
+    let (place, message) = if silent > limit / 2.0 {
+        let place = "no schedule point: blocked outside control or computing";
+        (place, format!("still running after {limit} s; {place} (for {silent:.1} s)"))
+    } else {
+        let place = "still making progress";
+        (place, format!("still running after {limit} s; {place} (--run-timeout gives it more time)"))
+    };
+    Symptom { kind: Kind::Timeout, message, place: place.to_string() }
+}
+
+/// AddressSanitizer, ThreadSanitizer and so on have their own way of saying it.
+fn sanitizer(stderr: &str) -> Option<Symptom> {
+    let is_report = |line: &&str| {
+        (line.contains("ERROR: ") || line.contains("WARNING: ")) && line.contains("Sanitizer: ")
+            || line.contains(": runtime error: ")
+    };
+    let line = stderr.lines().find(is_report)?;
+    // "==1234==ERROR: AddressSanitizer: heap-use-after-free on address 0x… at pc 0x… …".
+    let message = line.trim_start_matches('=').trim_start_matches(|c: char| c.is_ascii_digit());
+    let message = message.trim_start_matches('=').trim_start_matches("ERROR: ").trim_start_matches("WARNING: ");
+    let message = message.split(" at pc ").next().unwrap_or(message);
+    let summary = stderr.lines().find_map(|line| line.strip_prefix("SUMMARY: "));
+    let place = without_addresses(summary.unwrap_or(message));
+    Some(Symptom { kind: Kind::Sanitizer, message: message.to_string(), place })
+}
+
+/// A Rust panic that ended the process: by status 101, or by an abort.
+fn panic(stderr: &str, ending: Ending) -> Option<Symptom> {
+    let deadly = matches!(ending, Ending::Exit(101) | Ending::Signal(_));
+    let lines: Vec<_> = stderr.lines().collect();
+    let at = lines.iter().position(|line| line.contains("panicked at")).filter(|_| deadly)?;
+    let mut message = without_thread_number(lines[at]);
+    // The text of the panic is on the next line.
+    if let Some(text) = lines.get(at + 1).filter(|text| !text.is_empty() && !text.starts_with("note: ")) {
+        message = format!("{} {text}", message.trim_end());
+    }
+    Some(Symptom::new(Kind::Assert, message))
+}
+
+/// `thread 'x' (1234) panicked at` becomes `thread 'x' panicked at`.
+fn without_thread_number(line: &str) -> String {
+    let Some((before, after)) = line.split_once(" panicked at") else {
+        return line.to_string();
+    };
+    let number = |text: &str| text.len() > 2 && text[1..text.len() - 1].bytes().all(|b| b.is_ascii_digit());
+    let before = match before.rsplit_once(' ') {
+        Some((name, last)) if last.starts_with('(') && last.ends_with(')') && number(last) => name,
+        _ => before,
+    };
+    format!("{before} panicked at{after}")
+}
+
+/// A signal or a status of which nothing else is known.
+fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
+    let results = traces.results;
+    let seen = (results.outcome == Outcome::Signal as u32).then_some(results.signal);
+    let signal = match traces.ending {
+        Ending::Signal(signal) => Some(seen.unwrap_or(signal)),
+        Ending::Exit(_) => seen,
+    };
+    match (signal, traces.ending) {
+        (Some(signal), _) => {
+            let message = signal_message(signal, results.address, stderr);
+            let culprit = traces.threads.iter().find(|t| u32::from(t.id) == results.thread);
+            let place = match culprit.and_then(|t| t.place.as_deref()) {
+                Some(place) if seen.is_some() => format!("{} in {place}", signal_name(signal)),
+                _ => without_addresses(&message),
+            };
+            Symptom { kind: Kind::Signal, message, place }
+        }
+        (None, ending) => Symptom::new(Kind::Exit, format!("{ending}, expected {}", expect.exit)),
+    }
+}
+
+fn signal_message(signal: i32, address: u64, stderr: &str) -> String {
+    let name = signal_name(signal);
+    match signal {
+        libc::SIGSEGV | libc::SIGBUS => format!("{name} at address {address:#x}"),
+        libc::SIGABRT => match last_words(stderr) {
+            Some(words) => format!("{name}: {words}"),
+            None => name,
+        },
+        libc::SIGKILL => format!("{name}: killed from outside, perhaps because memory ran out"),
+        _ => name,
+    }
+}
+
+/// What libstdc++ or glibc say before they abort.
+fn last_words(stderr: &str) -> Option<String> {
+    const WORDS: &[&str] = &[
+        "terminate called", "pure virtual method called", "*** ", "free(): ", "malloc(): ", "malloc_consolidate(): ",
+        "double free or corruption", "corrupted ", "realloc(): ", "munmap_chunk(): ", "munmap(): ", "Fatal glibc error",
+    ];
+    let mut lines = stderr.lines();
+    let line = lines.by_ref().find(|line| WORDS.iter().any(|words| line.starts_with(words)))?;
+    let what = lines.next().and_then(|next| next.trim_start().strip_prefix("what():"));
+    Some(match what {
+        Some(what) => format!("{line}:{what}"),
+        None => line.to_string(),
+    })
+}
+
+/// The first line in which an output is not what it should be.
+fn difference(expected: &[u8], found: &[u8], cut: bool) -> Option<String> {
+    if cut {
+        return Some(format!("it is longer than {} MiB, which is all that is kept", output::LIMIT >> 20));
+    }
+    if expected == found {
+        return None;
+    }
+    let mut wanted = expected.split_inclusive(|&b| b == b'\n');
+    let mut got = found.split_inclusive(|&b| b == b'\n');
+    let mut line = 1;
+    loop {
+        match (wanted.next(), got.next()) {
+            (Some(a), Some(b)) if a == b => line += 1,
+            (a, b) => {
+                let show = |text: Option<&[u8]>| match text {
+                    None => "the end".to_string(),
+                    Some(text) => format!("{:?}", shortened(text)),
+                };
+                return Some(format!("line {line} is {}, expected {}", show(b), show(a)));
+            }
+        }
+    }
+}
+
+fn shortened(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(120) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.into_owned(),
+    }
+}
+
+/// A text in which all addresses are the same, so that it says where and not when.
+pub fn without_addresses(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("0x") {
+        result.push_str(&rest[..at]);
+        let digits = &rest[at + 2..];
+        let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+        result.push_str(if end == 0 { "0x" } else { "0x…" });
+        rest = &digits[end..];
+    }
+    result.push_str(rest);
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_core::block::MESSAGE;
+
+    /// A run to be judged, with nothing wrong until a test changes something.
+    struct Case {
+        results: Results,
+        ending: Ending,
+        timed_out: Option<TimedOut>,
+        threads: Vec<ThreadView>,
+        stdout: &'static str,
+        stderr: &'static str,
+        expect: Expectations,
+    }
+
+    impl Case {
+        fn new(outcome: Outcome) -> Case {
+            // SAFETY: zero bytes are valid results.
+            let mut results: Results = unsafe { std::mem::zeroed() };
+            results.outcome = outcome as u32;
+            Case {
+                results,
+                ending: Ending::Exit(0),
+                timed_out: None,
+                threads: Vec::new(),
+                stdout: "",
+                stderr: "",
+                expect: Expectations::default(),
+            }
+        }
+
+        fn message(mut self, text: &str) -> Case {
+            assert!(text.len() <= MESSAGE);
+            self.results.message[..text.len()].copy_from_slice(text.as_bytes());
+            self.results.message_len = text.len() as u32;
+            self
+        }
+
+        fn ending(mut self, ending: Ending) -> Case {
+            self.ending = ending;
+            self
+        }
+
+        fn stderr(mut self, text: &'static str) -> Case {
+            self.stderr = text;
+            self
+        }
+
+        fn symptom(&self) -> Option<Symptom> {
+            let traces = Traces {
+                results: &self.results,
+                ending: self.ending,
+                timed_out: self.timed_out,
+                threads: &self.threads,
+                stdout: self.stdout.as_bytes(),
+                stdout_cut: false,
+                stderr: self.stderr.as_bytes(),
+            };
+            classify(&traces, &self.expect)
+        }
+
+        fn is(&self, kind: Kind, message: &str) {
+            let symptom = self.symptom().expect("a failure");
+            assert_eq!((symptom.kind, symptom.message.as_str()), (kind, message));
+        }
+    }
+
+    fn blocked(id: u16, event: &str, place: &str) -> ThreadView {
+        ThreadView {
+            id,
+            state: "blocked".into(),
+            event: event.into(),
+            place: Some(place.into()),
+            ..ThreadView::default()
+        }
+    }
+
+    #[test]
+    fn a_good_run_is_good() {
+        assert_eq!(Case::new(Outcome::Exited).symptom(), None);
+        assert_eq!(Case::new(Outcome::Unknown).symptom(), None);
+    }
+
+    #[test]
+    fn a_deadlock_is_where_its_threads_are() {
+        let mut case = Case::new(Outcome::Deadlock).ending(Ending::Signal(9));
+        case.threads = vec![blocked(2, "lock", "b (x.c:2)"), blocked(1, "lock", "a (x.c:1)"), blocked(3, "lock", "a (x.c:1)")];
+        let symptom = case.symptom().expect("a failure");
+        assert_eq!(symptom.kind, Kind::Deadlock);
+        assert_eq!(symptom.place, "lock in a (x.c:1); lock in b (x.c:2)");
+    }
+
+    #[test]
+    fn an_assertion_has_its_message() {
+        let case = Case::new(Outcome::Assert).message("x.c:7: main: Assertion `p == 0x7f01` failed");
+        case.is(Kind::Assert, "x.c:7: main: Assertion `p == 0x7f01` failed");
+        assert_eq!(case.symptom().expect("fails").place, "x.c:7: main: Assertion `p == 0x…` failed");
+    }
+
+    #[test]
+    fn a_signal_has_its_address_and_the_frame_of_its_thread() {
+        let mut case = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGSEGV));
+        case.results.signal = libc::SIGSEGV;
+        case.results.address = 0x10;
+        case.results.thread = 2;
+        case.threads = vec![blocked(2, "unlock", "reader (x.c:9)")];
+        case.is(Kind::Signal, "SIGSEGV at address 0x10");
+        assert_eq!(case.symptom().expect("fails").place, "SIGSEGV in reader (x.c:9)");
+    }
+
+    #[test]
+    fn a_kill_from_outside_is_a_signal() {
+        Case::new(Outcome::Unknown)
+            .ending(Ending::Signal(libc::SIGKILL))
+            .is(Kind::Signal, "SIGKILL: killed from outside, perhaps because memory ran out");
+    }
+
+    #[test]
+    fn an_abort_has_its_last_words() {
+        Case::new(Outcome::Signal)
+            .ending(Ending::Signal(libc::SIGABRT))
+            .stderr("terminate called after throwing an instance of 'std::logic_error'\n  what():  empty\n")
+            .is(Kind::Signal, "signal 0");
+        let mut case = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT));
+        case.results.signal = libc::SIGABRT;
+        case.stderr = "terminate called after throwing an instance of 'std::logic_error'\n  what():  empty\n";
+        case.is(Kind::Signal, "SIGABRT: terminate called after throwing an instance of 'std::logic_error':  empty");
+    }
+
+    #[test]
+    fn a_panic_is_an_assertion_without_a_thread_number() {
+        let text = "thread 'worker' (4711) panicked at src/main.rs:3:5:\nleft != right\nnote: run with…\n";
+        let message = "thread 'worker' panicked at src/main.rs:3:5: left != right";
+        Case::new(Outcome::Exited).ending(Ending::Exit(101)).stderr(text).is(Kind::Assert, message);
+        Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT)).stderr(text).is(Kind::Assert, message);
+        // A panic that was caught does not make another failure an assertion.
+        Case::new(Outcome::Exited).ending(Ending::Exit(3)).stderr(text).is(Kind::Exit, "exit status 3, expected 0");
+    }
+
+    #[test]
+    fn sanitizers_are_heard() {
+        let text = "=====\n==77==ERROR: AddressSanitizer: heap-use-after-free on address 0x602 at pc 0x55 bp\n\
+                    SUMMARY: AddressSanitizer: heap-use-after-free x.c:12 in reader\n";
+        let case = Case::new(Outcome::Exited).ending(Ending::Exit(1)).stderr(text);
+        case.is(Kind::Sanitizer, "AddressSanitizer: heap-use-after-free on address 0x602");
+        assert_eq!(case.symptom().expect("fails").place, "AddressSanitizer: heap-use-after-free x.c:12 in reader");
+        assert_eq!(Case::new(Outcome::Exited).stderr(text).symptom(), None);
+    }
+
+    #[test]
+    fn the_expected_status_is_good() {
+        let mut case = Case::new(Outcome::Exited).ending(Ending::Exit(3));
+        case.is(Kind::Exit, "exit status 3, expected 0");
+        case.expect.exit = 3;
+        assert_eq!(case.symptom(), None);
+    }
+
+    #[test]
+    fn a_time_out_says_how() {
+        let mut case = Case::new(Outcome::Unknown).ending(Ending::Signal(9));
+        case.timed_out = Some(TimedOut { limit: 10.0, silent: 9.96 });
+        case.is(
+            Kind::Timeout,
+            "still running after 10 s; no schedule point: blocked outside control or computing (for 10.0 s)",
+        );
+        case.timed_out = Some(TimedOut { limit: 10.0, silent: 0.0 });
+        case.is(
+            Kind::Timeout,
+            "still running after 10 s; still making progress (--run-timeout gives it more time)",
+        );
+    }
+
+    #[test]
+    fn wrong_output_names_the_line() {
+        let mut case = Case::new(Outcome::Exited);
+        case.expect.output = Some(("good.txt".into(), b"one\ntwo\n".to_vec()));
+        case.stdout = "one\nthree\n";
+        case.is(
+            Kind::Output,
+            r#"standard output differs from good.txt: line 2 is "three\n", expected "two\n""#,
+        );
+        case.stdout = "one\n";
+        case.is(Kind::Output, r#"standard output differs from good.txt: line 2 is the end, expected "two\n""#);
+        case.stdout = "one\ntwo\n";
+        assert_eq!(case.symptom(), None);
+    }
+
+    #[test]
+    fn addresses_are_made_equal() {
+        assert_eq!(without_addresses("at 0x7ffe12 and 0x0x0"), "at 0x… and 0x…x0");
+        assert_eq!(without_addresses("0x"), "0x");
+    }
+}

@@ -1,0 +1,276 @@
+//! Starting the target: one fork, and an exec of the program itself, never through a shell.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use libc::{c_int, pid_t};
+use raddle_core::block::FD_VARIABLE;
+
+use super::plan::Target;
+use super::scratch::JobScratch;
+use super::stdin;
+use crate::environment;
+use crate::sys;
+
+/// The number under which the target inherits the block: always the same, so that the environment
+/// is; high, so that it is out of the program's way.
+const BLOCK_DESCRIPTOR: RawFd = 900;
+
+/// A fixed layout of the address space (linux/personality.h).
+const ADDR_NO_RANDOMIZE: libc::c_ulong = 0x0040000;
+
+/// Why the target could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A name, an argument or a variable has a zero byte in it.
+    #[error("{0:?} has a zero byte in it, which no program can be given")]
+    ZeroByte(OsString),
+    /// No more processes or descriptors.
+    #[error("cannot start a process: {0}")]
+    Fork(#[source] io::Error),
+    /// Something between fork and exec went wrong.
+    #[error("cannot start {program}: {step} failed: {source}")]
+    Step {
+        /// The program.
+        program: PathBuf,
+        /// What failed.
+        step: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Everything that starts the target, made once and used for each start.
+pub struct Launch {
+    program: CString,
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+    stdin_path: CString,
+    stdin_inherited: Option<RawFd>,
+    directory: CString,
+}
+
+/// The descriptors of one start.
+#[derive(Clone, Copy)]
+pub struct Descriptors {
+    /// The shared block.
+    pub block: RawFd,
+    /// Where standard output goes.
+    pub stdout: RawFd,
+    /// Where standard error goes.
+    pub stderr: RawFd,
+}
+
+/// What happens between fork and exec; the number of a step that fails goes through a pipe.
+const STEPS: &[&str] = &[
+    "passing the captured standard input",
+    "opening standard input",
+    "redirecting standard input",
+    "redirecting standard output",
+    "redirecting standard error",
+    "passing the shared block (the limit of open files, ulimit -n, must be above 1000)",
+    "changing the directory",
+    "exec",
+];
+
+impl Launch {
+    /// Prepares to start a target with a job's directories. The runtime's path must be one that
+    /// LD_PRELOAD can name.
+    pub fn new(target: &Target, runtime: &Path, scratch: &JobScratch) -> Result<Launch, LaunchError> {
+        let mut variables = target.environment.clone();
+        let users = variables.iter().find(|(name, _)| name == "LD_PRELOAD").map(|(_, v)| v.clone());
+        let preload = environment::preload(&target.program.preload_first, runtime, users.as_deref());
+        environment::set(&mut variables, OsStr::new("LD_PRELOAD"), preload);
+        environment::set(&mut variables, OsStr::new("TMPDIR"), scratch.tmp.clone().into());
+        let block = BLOCK_DESCRIPTOR.to_string();
+        environment::set(&mut variables, OsStr::new(FD_VARIABLE), block.into());
+        let directory = if target.own_directory { &scratch.cwd } else { &target.directory };
+        let program = std::path::absolute(&target.program.path).unwrap_or(target.program.path.clone());
+        Ok(Launch {
+            program: c_string(program.as_os_str())?,
+            arguments: target.command.iter().map(|a| c_string(a)).collect::<Result<_, _>>()?,
+            environment: variables.iter().map(variable).collect::<Result<_, _>>()?,
+            stdin_path: c_string(target.stdin.path().as_os_str())?,
+            stdin_inherited: target.stdin.inherited(),
+            directory: c_string(directory.as_os_str())?,
+        })
+    }
+
+    /// Starts the target and returns its process.
+    pub fn start(&self, descriptors: Descriptors) -> Result<pid_t, LaunchError> {
+        let arguments = pointers(&self.arguments);
+        let environment = pointers(&self.environment);
+        let (reader, writer) = pipe().map_err(LaunchError::Fork)?;
+        // SAFETY: this process has one thread, so the child may do anything before its exec.
+        let pid = unsafe { libc::fork() };
+        match pid {
+            -1 => Err(LaunchError::Fork(io::Error::last_os_error())),
+            0 => {
+                // SAFETY: in the child; both arrays end with a null pointer and outlive the call.
+                let failed = unsafe { self.become_target(descriptors, &arguments, &environment) };
+                let error = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+                let message = [failed as u8, error as u8];
+                // SAFETY: the message has the length that is passed; _exit runs nothing.
+                unsafe {
+                    libc::write(writer.as_raw_fd(), message.as_ptr().cast(), message.len());
+                    libc::_exit(127)
+                }
+            }
+            _ => {
+                drop(writer);
+                self.started(pid, reader)
+            }
+        }
+    }
+
+    /// Waits until the exec has succeeded, which closes the pipe, or failed.
+    fn started(&self, pid: pid_t, mut reader: File) -> Result<pid_t, LaunchError> {
+        let mut message = [0; 2];
+        if reader.read_exact(&mut message).is_err() {
+            return Ok(pid);
+        }
+        sys::wait(pid);
+        let program = PathBuf::from(OsStr::from_bytes(self.program.as_bytes()));
+        let step = STEPS.get(message[0] as usize).copied().unwrap_or("exec");
+        Err(LaunchError::Step { program, step, source: io::Error::from_raw_os_error(message[1].into()) })
+    }
+
+    /// Turns the forked child into the target. Returns the index of the step that failed.
+    ///
+    /// # Safety
+    /// Only in a child process; the pointers must be valid.
+    unsafe fn become_target(
+        &self,
+        descriptors: Descriptors,
+        arguments: &[*const libc::c_char],
+        environment: &[*const libc::c_char],
+    ) -> usize {
+        // SAFETY: system calls with valid arguments, in a process of our own.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // A session of its own: Ctrl-C and kill(0) do not reach across, and there is no
+            // terminal that the program could leave in disorder.
+            libc::setsid();
+            libc::personality(ADDR_NO_RANDOMIZE);
+            no_core_dump();
+            first_to_go_when_memory_is_short();
+            let limit = raise_descriptor_limit();
+            // Before standard input is opened: that may go through this number.
+            let captured = match self.stdin_inherited {
+                Some(fd) => libc::dup2(fd, stdin::DESCRIPTOR),
+                None => 0,
+            };
+            let stdin = libc::open(self.stdin_path.as_ptr(), libc::O_RDONLY);
+            let done = [
+                captured,
+                stdin,
+                libc::dup2(stdin, 0),
+                libc::dup2(descriptors.stdout, 1),
+                libc::dup2(descriptors.stderr, 2),
+                libc::dup2(descriptors.block, BLOCK_DESCRIPTOR),
+                libc::chdir(self.directory.as_ptr()),
+            ];
+            // What is open stays open, whatever the limit.
+            libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+            if let Some(failed) = done.iter().position(|&result| result == -1) {
+                return failed;
+            }
+            if stdin > 2 {
+                libc::close(stdin);
+            }
+            reset_signals();
+            libc::execve(self.program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+        }
+        STEPS.len() - 1
+    }
+}
+
+/// Every signal does again what it does by default, and none is blocked.
+///
+/// # Safety
+/// Only in a child that is about to exec.
+unsafe fn reset_signals() {
+    // SAFETY: plain system calls.
+    unsafe {
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+    }
+}
+
+/// Makes room for the numbers above 900; returns the limit to go back to.
+///
+/// # Safety
+/// Only in a child that is about to exec.
+unsafe fn raise_descriptor_limit() -> libc::rlimit {
+    // SAFETY: plain system calls.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit);
+        let raised = libc::rlimit { rlim_cur: limit.rlim_cur.max(limit.rlim_max.min(1024)), ..limit };
+        libc::setrlimit(libc::RLIMIT_NOFILE, &raised);
+        limit
+    }
+}
+
+/// A crash is a finding, not a file. The limit of 1 is special: the kernel does not even start a
+/// core dump handler for it.
+///
+/// # Safety
+/// Only in a child that is about to exec.
+unsafe fn no_core_dump() {
+    // SAFETY: plain system calls.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_CORE, &mut limit);
+        limit.rlim_cur = limit.rlim_max.min(1);
+        libc::setrlimit(libc::RLIMIT_CORE, &limit);
+    }
+}
+
+/// A program that exhausts memory is killed before raddle is.
+///
+/// # Safety
+/// Only in a child that is about to exec.
+unsafe fn first_to_go_when_memory_is_short() {
+    // SAFETY: plain system calls.
+    unsafe {
+        let fd = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if fd != -1 {
+            libc::write(fd, b"1000".as_ptr().cast(), 4);
+            libc::close(fd);
+        }
+    }
+}
+
+fn c_string(text: &OsStr) -> Result<CString, LaunchError> {
+    CString::new(text.as_bytes()).map_err(|_| LaunchError::ZeroByte(text.to_os_string()))
+}
+
+fn variable((name, value): &(OsString, OsString)) -> Result<CString, LaunchError> {
+    let mut text = name.clone();
+    text.push("=");
+    text.push(value);
+    c_string(&text)
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|s| s.as_ptr()).chain([std::ptr::null()]).collect()
+}
+
+fn pipe() -> io::Result<(File, File)> {
+    let mut ends: [c_int; 2] = [0; 2];
+    // SAFETY: the array has room for two descriptors, which are ours then.
+    unsafe {
+        sys::check(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC))?;
+        let own = |fd| File::from(OwnedFd::from_raw_fd(fd));
+        Ok((own(ends[0]), own(ends[1])))
+    }
+}

@@ -1,0 +1,143 @@
+//! What a campaign is to do. The plan is made once and inherited by every job.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use raddle_core::block::{flag, Settings};
+use raddle_core::decorators::guard;
+use raddle_core::policy::Profile;
+use raddle_core::Decision;
+
+use super::stdin::Stdin;
+use crate::environment::Variables;
+use crate::inspect::elf::Program;
+use crate::options::Points;
+use crate::policy_choice::PolicyChoice;
+
+/// The most decisions that a block has room for; longer logs are cut.
+const MAX_LOG: u64 = 16 << 20;
+
+/// A campaign: one target, one policy, many runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is run.
+    pub target: Target,
+    /// Who goes next.
+    pub policy: PolicyChoice,
+    /// The starvation guard.
+    pub guard: guard::Settings,
+    /// The campaign's seed.
+    pub seed: u64,
+    /// What is a schedule point.
+    pub points: Points,
+    /// CLOCK_REALTIME at the start of each run.
+    pub realtime: u64,
+    /// What the program is told.
+    pub cpus: u32,
+    /// When a run is cut.
+    pub max_steps: u64,
+    /// Trap system calls outside of libc's functions.
+    pub dispatch: bool,
+    /// Functions whose calls are points.
+    pub sync_functions: Vec<String>,
+    /// What a good run looks like.
+    pub expect: Expectations,
+    /// How many runs.
+    pub runs: u64,
+    /// How many at once.
+    pub jobs: usize,
+    /// When to stop exploring.
+    pub time: Option<Duration>,
+    /// When a run has failed.
+    pub run_timeout: Duration,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// No fork server.
+    pub exec: bool,
+    /// The recording to follow instead of exploring.
+    pub recording: Option<Recording>,
+}
+
+/// A program with everything that it gets.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The program's file.
+    pub program: Program,
+    /// Its name and arguments, as the user wrote them.
+    pub command: Vec<OsString>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// Whether each run has a directory of its own instead.
+    pub own_directory: bool,
+    /// Its environment, without what raddle adds.
+    pub environment: Variables,
+    /// The library to preload.
+    pub runtime: PathBuf,
+    /// What it reads.
+    pub stdin: Stdin,
+}
+
+/// What a good run looks like.
+#[derive(Clone, Debug, Default)]
+pub struct Expectations {
+    /// The exit status.
+    pub exit: i32,
+    /// The standard output, and the file that it comes from.
+    pub output: Option<(PathBuf, Vec<u8>)>,
+    /// A shell command.
+    pub check: Option<OsString>,
+}
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// The decisions to follow.
+    pub decisions: Vec<Decision>,
+    /// The seed of the run.
+    pub run_seed: u64,
+    /// What the policy knew.
+    pub profile: Profile,
+}
+
+impl Plan {
+    /// The seed of a run.
+    pub fn run_seed(&self, run: u64) -> u64 {
+        match &self.recording {
+            Some(recording) => recording.run_seed,
+            None => raddle_core::rng::run_seed(self.seed, run),
+        }
+    }
+
+    /// The settings that all runs share. Names that are too long were refused with the options.
+    pub fn settings(&self) -> Settings {
+        let mut sync_functions = [0; 1024];
+        let names = self.sync_functions.iter().flat_map(|name| name.bytes().chain([0]));
+        for (to, from) in sync_functions.iter_mut().zip(names) {
+            *to = from;
+        }
+        let mut flags = flag::FREEZE;
+        if self.recording.is_some() {
+            flags |= flag::REPLAY;
+        }
+        if !self.dispatch {
+            flags |= flag::NO_DISPATCH;
+        }
+        Settings {
+            seed: 0,
+            policy: self.policy.block_name(),
+            parameters: self.policy.block_parameters(),
+            guard: self.guard,
+            profile: Profile::default(),
+            max_steps: self.max_steps,
+            realtime: self.realtime,
+            cpus: self.cpus,
+            flags,
+            log_capacity: self.max_steps.min(MAX_LOG),
+            replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            sync_functions,
+            stdin: [0; 128],
+            directory: [0; 512],
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a job reports of one run.
+
+use raddle_core::block::Results;
+use raddle_core::policy::Profile;
+use serde::{Deserialize, Serialize};
+
+use super::threads::ThreadView;
+use super::wire::ProfileOnTheWire;
+
+/// One run that is over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// Its number, from 1.
+    pub run: u64,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Its size.
+    pub counts: Counts,
+    /// What escaped control; bits of [`raddle_core::block::Escape`].
+    pub escapes: u64,
+    /// Whether output was thrown away.
+    pub output_cut: bool,
+}
+
+impl RunReport {
+    /// The failure, if it failed.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.verdict {
+            Verdict::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// As it should.
+    Passed,
+    /// At the step limit, which is no failure.
+    Cut,
+    /// A replay left its recording.
+    Diverged(Divergence),
+    /// It failed.
+    Failed(Box<Failure>),
+}
+
+/// The size of a run; the names are those of [`Results`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Counted steps.
+    pub steps: u64,
+    /// Schedule points.
+    pub points: u64,
+    /// Points with two threads alive.
+    pub shared_points: u64,
+    /// Hand-overs.
+    pub switches: u64,
+    /// Threads, the main one included.
+    pub threads: u64,
+    /// Hash of the schedule.
+    pub hash: u64,
+    /// How often the starvation guard stepped in.
+    pub guard_fired: u64,
+}
+
+impl From<&Results> for Counts {
+    fn from(results: &Results) -> Counts {
+        Counts {
+            steps: results.steps,
+            points: results.points,
+            shared_points: results.shared_points,
+            switches: results.switches,
+            threads: results.threads.into(),
+            hash: results.hash,
+            guard_fired: results.guard_fired,
+        }
+    }
+}
+
+/// Where and how a replay left its recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Divergence {
+    /// The step, from 1.
+    pub step: u64,
+    /// The recorded decision, `None` past the recording's end.
+    pub expected: Option<u32>,
+    /// What the program was about to do instead.
+    pub found: u32,
+    /// Whether the expected thread could go on.
+    pub enabled: bool,
+}
+
+/// The kinds of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A failed assertion or a panic.
+    Assert,
+    /// A fatal signal.
+    Signal,
+    /// A wrong exit status.
+    Exit,
+    /// Threads that wait for each other.
+    Deadlock,
+    /// Many steps without progress.
+    Livelock,
+    /// Too long by the wall clock.
+    Timeout,
+    /// Wrong output.
+    Output,
+    /// The user's check failed.
+    Check,
+    /// A sanitizer's report.
+    Sanitizer,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 9] = [
+        Kind::Assert,
+        Kind::Signal,
+        Kind::Exit,
+        Kind::Deadlock,
+        Kind::Livelock,
+        Kind::Timeout,
+        Kind::Output,
+        Kind::Check,
+        Kind::Sanitizer,
+    ];
+
+    /// The name in JSON, in schedule files and in their names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Assert => "assert",
+            Kind::Signal => "signal",
+            Kind::Exit => "exit",
+            Kind::Deadlock => "deadlock",
+            Kind::Livelock => "livelock",
+            Kind::Timeout => "timeout",
+            Kind::Output => "output",
+            Kind::Check => "check",
+            Kind::Sanitizer => "sanitizer",
+        }
+    }
+
+    /// For a person.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Assert => "assertion failure",
+            Kind::Signal => "fatal signal",
+            Kind::Exit => "wrong exit status",
+            Kind::Deadlock => "deadlock",
+            Kind::Livelock => "livelock",
+            Kind::Timeout => "time-out",
+            Kind::Output => "wrong output",
+            Kind::Check => "failed check",
+            Kind::Sanitizer => "sanitizer report",
+        }
+    }
+}
+
+/// What went wrong in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub kind: Kind,
+    /// In words.
+    pub message: String,
+    /// Where: two failures of one kind and place are one finding.
+    pub place: String,
+    /// The step at which it happened.
+    pub step: u64,
+    /// The threads at that time, if they could be looked at.
+    pub threads: Vec<ThreadView>,
+    /// The last lines of standard error.
+    pub stderr: Vec<String>,
+    /// The run's own seed.
+    pub run_seed: u64,
+    /// What the policy knew.
+    #[serde(with = "ProfileOnTheWire")]
+    pub profile: Profile,
+    /// The decisions; left out when the same job sent the same failure before.
+    pub log: Option<Vec<u32>>,
+    /// Whether decisions are missing at the log's end.
+    pub log_is_full: bool,
+}

@@ -1,0 +1,176 @@
+//! Backtraces of the threads of a live process.
+//!
+//! The process is one that a run left standing: its threads wait in futexes or in a signal handler.
+//! Each thread is held for a moment, its stack is walked from outside, and it is let go as it was.
+//! A campaign asks for thousands of stacks of the same few programs, so everything that does not
+//! depend on the process is kept: unwind tables, debug information, and the places of each address.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use super::cfi::Registers;
+use super::process::{Images, InImage, Process};
+use super::symbols::Place;
+use super::tracee;
+use super::walk::{Step, Walker, MOST_FRAMES};
+
+/// The name of the frame between a signal handler and what it interrupted, as gdb has it.
+const SIGNAL_FRAME: &str = "<signal handler called>";
+
+/// One function call on the stack of a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Where the thread is in the function, or goes on when the call above returns.
+    pub address: u64,
+    /// The demangled name; `None` when neither debug information nor a symbol tells it. A function
+    /// that was inlined has a frame of its own.
+    pub function: Option<String>,
+    /// The source file.
+    pub file: Option<String>,
+    /// The line in it, counted from 1.
+    pub line: Option<u32>,
+    /// The file name of the program or library, or a name in brackets for other memory.
+    pub module: String,
+}
+
+/// Why there is no backtrace of a thread.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StackError {
+    /// The thread, or its whole process, is gone.
+    #[error("thread {tid} has ended, so it has no stack")]
+    Ended {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+    },
+    /// A debugger is attached, and there can be only one.
+    #[error(
+        "thread {tid} is being debugged by process {tracer}; detach the debugger to get stacks"
+    )]
+    Traced {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// The process id of the debugger.
+        tracer: i32,
+    },
+    /// The system does not let this process look at that one.
+    #[error("the system does not allow a look at the stack of thread {tid}: {hint}")]
+    NotPermitted {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// What probably forbids it, and what to do.
+        hint: &'static str,
+    },
+    /// The thread is stuck in the kernel.
+    #[error("thread {tid} did not stop to be looked at: it is in an uninterruptible system call")]
+    DidNotStop {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+    },
+    /// What is mapped into the process cannot be read.
+    #[error("the memory map of process {pid} cannot be read: {source}")]
+    NoMap {
+        /// The process.
+        pid: i32,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A system call failed that should not.
+    #[error("thread {tid} cannot be looked at: {source}")]
+    System {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+}
+
+/// Makes backtraces, and remembers what it read to make them.
+#[derive(Default)]
+pub struct Unwinder {
+    images: Images,
+    /// The places of each address of an image that was ever asked for.
+    places: HashMap<InImage, Vec<Place>>,
+    walker: Walker,
+}
+
+impl Unwinder {
+    /// An unwinder that remembers nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The stacks of threads of a process, innermost frame first; one result for each thread, in
+    /// the order of `tids`.
+    ///
+    /// The process must belong to the same user and descend from the caller (Yama asks for it).
+    /// While this runs, no other thread of the caller may wait for the process with `waitpid`: it
+    /// would see stops that are not meant for it.
+    pub fn stacks(&mut self, pid: i32, tids: &[i32]) -> Vec<Result<Vec<Frame>, StackError>> {
+        // A thread's tracees are detached when it ends, whatever happened: a thread that would not
+        // stop, or one that is dying, is left to nobody.
+        thread::scope(|scope| scope.spawn(|| self.hold_and_walk(pid, tids)).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn hold_and_walk(&mut self, pid: i32, tids: &[i32]) -> Vec<Result<Vec<Frame>, StackError>> {
+        let held = tracee::hold(pid, tids);
+        let mut process = Process::of(pid).map_err(Arc::new);
+        let mut stacks = Vec::with_capacity(held.len());
+        for held in &held {
+            stacks.push(match (held, &mut process) {
+                (Ok(held), Ok(process)) => Ok(self.stack(process, held.registers())),
+                (Ok(_), Err(error)) => Err(StackError::NoMap {
+                    pid,
+                    source: Arc::clone(error),
+                }),
+                (Err(error), _) => Err(error.clone()),
+            });
+        }
+        stacks
+    }
+
+    fn stack(&mut self, process: &mut Process, registers: &Registers) -> Vec<Frame> {
+        let steps = self.walker.walk(process, &mut self.images, registers);
+        let frames = steps.iter().flat_map(|step| self.frames(process, step));
+        frames.take(MOST_FRAMES).collect()
+    }
+
+    /// The frames of one step of a walk: several when functions were inlined.
+    fn frames(&mut self, process: &mut Process, step: &Step) -> Vec<Frame> {
+        let module = process.module(step.lookup);
+        if step.is_signal {
+            return vec![frame(
+                step,
+                &module,
+                Place {
+                    function: Some(SIGNAL_FRAME.into()),
+                    ..Place::default()
+                },
+            )];
+        }
+        let Some(at) = self.images.find(process, step.lookup) else {
+            return vec![frame(step, &module, Place::default())];
+        };
+        let images = &self.images;
+        let places = self
+            .places
+            .entry(at)
+            .or_insert_with(|| images.get(at).symbols.places(at.address));
+        places
+            .iter()
+            .map(|place| frame(step, &module, place.clone()))
+            .collect()
+    }
+}
+
+fn frame(step: &Step, module: &str, place: Place) -> Frame {
+    Frame {
+        address: step.address,
+        function: place.function,
+        file: place.file,
+        line: place.line,
+        module: module.to_owned(),
+    }
+}

@@ -1,0 +1,419 @@
+//! The options of `raddle test`, checked and with their defaults.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use raddle_core::decorators::guard;
+use raddle_core::schedule::MAX_DECISIONS;
+
+use crate::args::TestOptions;
+use crate::policy_choice::{PolicyChoice, PolicyError};
+use crate::suggest;
+
+/// Runs of a campaign when none are asked for.
+pub const DEFAULT_RUNS: u64 = 1_000;
+/// The policy when none is asked for.
+pub const DEFAULT_POLICY: &str = "pct";
+/// Steps after which a run is cut.
+pub const DEFAULT_MAX_STEPS: u64 = 1_000_000;
+/// Seconds after which a run has failed.
+pub const DEFAULT_RUN_TIMEOUT: f64 = 10.0;
+/// CPUs that a program is told of.
+pub const DEFAULT_CPUS: u32 = 4;
+/// Where schedules go.
+pub const DEFAULT_OUT: &str = ".raddle";
+/// The most jobs that make sense: each is a process with a core of its own.
+const MAX_JOBS: usize = 1024;
+/// Bytes for the names of sync functions in a block, with a zero after each.
+const SYNC_FUNCTION_BYTES: usize = 1024;
+
+/// What can be wrong with an option.
+#[derive(Debug, thiserror::Error)]
+pub enum OptionError {
+    /// See [`PolicyError`].
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A number outside of its range.
+    #[error("--{option} {value} makes no sense: expected {expected}")]
+    Range {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What would do.
+        expected: String,
+    },
+    /// A word that is none of those that the option knows.
+    #[error("--{option} {value} is not known; {hint}")]
+    Unknown {
+        /// The option.
+        option: &'static str,
+        /// What was given.
+        value: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// Something that is planned but not there.
+    #[error("{what}")]
+    NotBuilt {
+        /// What is missing and what is there instead.
+        what: String,
+    },
+    /// `--env` without a name or a value.
+    #[error("--env {0} is not an assignment: expected NAME=VALUE")]
+    Environment(String),
+    /// A variable that raddle sets itself.
+    #[error("--env {0}: raddle sets this variable itself{1}")]
+    ReservedVariable(String, &'static str),
+    /// Two options that exclude each other.
+    #[error("{0} and {1} exclude each other")]
+    Conflict(&'static str, &'static str),
+    /// Too many names of functions.
+    #[error("the names given by --sync-function take {bytes} bytes, at most {SYNC_FUNCTION_BYTES} fit; give fewer")]
+    TooManyFunctions {
+        /// The bytes they take.
+        bytes: usize,
+    },
+    /// The file of `--expect-output`.
+    #[error("cannot read {path} (--expect-output): {source}")]
+    ExpectedOutput {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The folder for schedules.
+    #[error("schedules of failures cannot be written to {path}: {reason}; choose another folder with --out")]
+    Out {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Which operations are schedule points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// Calls and futexes.
+    Sync,
+}
+
+impl Points {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Points::Sync => "sync",
+        }
+    }
+
+    fn parse(text: &str) -> Result<Points, OptionError> {
+        match text {
+            "sync" => Ok(Points::Sync),
+            "atomic" | "race" | "memory" => Err(OptionError::NotBuilt {
+                what: format!("--points {text} is not built yet; --points sync is"),
+            }),
+            _ => Err(OptionError::Unknown {
+                option: "points",
+                value: text.to_string(),
+                hint: suggest::hint(text, &["sync", "atomic", "race", "memory"]),
+            }),
+        }
+    }
+}
+
+/// Checked options.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The policy.
+    pub policy: PolicyChoice,
+    /// The starvation guard.
+    pub guard: guard::Settings,
+    /// How many runs.
+    pub runs: u64,
+    /// The campaign's seed.
+    pub seed: u64,
+    /// What is a schedule point.
+    pub points: Points,
+    /// How many runs at once.
+    pub jobs: usize,
+    /// When to stop exploring.
+    pub time: Option<Duration>,
+    /// When a run has failed.
+    pub run_timeout: Duration,
+    /// When a run is cut.
+    pub max_steps: u64,
+    /// Where schedules go.
+    pub out: PathBuf,
+    /// Where JSON goes.
+    pub json: Option<PathBuf>,
+    /// Print only failures.
+    pub quiet: bool,
+    /// Print more.
+    pub verbose: bool,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// No fork server.
+    pub exec: bool,
+    /// The exit status of a good run.
+    pub expect_exit: i32,
+    /// The output of a good run, and the file that it comes from.
+    pub expect_output: Option<(PathBuf, Vec<u8>)>,
+    /// The user's check.
+    pub check: Option<String>,
+    /// Functions whose calls are points.
+    pub sync_functions: Vec<String>,
+    /// What the program is told.
+    pub cpus: u32,
+    /// Variables for the program.
+    pub env: Vec<(String, String)>,
+    /// A working directory for each run.
+    pub own_cwd: bool,
+    /// A campaign for each test.
+    pub each_test: bool,
+    /// Trap system calls outside of libc's functions.
+    pub dispatch: bool,
+    /// The runtime library.
+    pub runtime: Option<PathBuf>,
+}
+
+impl Options {
+    /// Checks options and fills in the defaults.
+    pub fn resolve(given: TestOptions) -> Result<Options, OptionError> {
+        if given.guard.is_some() && given.no_guard {
+            return Err(OptionError::Conflict("--guard", "--no-guard"));
+        }
+        if given.quiet && given.verbose {
+            return Err(OptionError::Conflict("--quiet", "--verbose"));
+        }
+        check_switch(given.switch.as_deref())?;
+        Ok(Options {
+            policy: PolicyChoice::parse(given.policy.as_deref().unwrap_or(DEFAULT_POLICY))?,
+            guard: guard_settings(given.guard, given.no_guard)?,
+            runs: within("runs", given.runs.unwrap_or(DEFAULT_RUNS), 1, u64::MAX / 2)?,
+            seed: given.seed.unwrap_or_else(random_seed),
+            points: Points::parse(given.points.as_deref().unwrap_or("sync"))?,
+            jobs: within("jobs", given.jobs.unwrap_or(1), 1, MAX_JOBS)?,
+            time: given.time.map(|seconds| duration("time", seconds)).transpose()?,
+            run_timeout: duration("run-timeout", given.run_timeout.unwrap_or(DEFAULT_RUN_TIMEOUT))?,
+            max_steps: within("max-steps", given.max_steps.unwrap_or(DEFAULT_MAX_STEPS), 1, MAX_DECISIONS)?,
+            out: check_out(given.out.unwrap_or_else(|| DEFAULT_OUT.into()))?,
+            json: given.json,
+            quiet: given.quiet,
+            verbose: given.verbose,
+            keep_going: given.keep_going,
+            exec: given.exec,
+            expect_exit: within("expect-exit", given.expect_exit.unwrap_or(0), 0, 255)?,
+            expect_output: given.expect_output.map(read_expected).transpose()?,
+            check: given.check,
+            sync_functions: check_functions(given.sync_function)?,
+            cpus: within("cpus", given.cpus.unwrap_or(DEFAULT_CPUS), 1, 1024)?,
+            env: given.env.iter().map(|text| assignment(text)).collect::<Result<_, _>>()?,
+            own_cwd: given.own_cwd,
+            each_test: given.each_test,
+            dispatch: !given.no_dispatch,
+            runtime: given.runtime,
+        })
+    }
+}
+
+fn within<T: PartialOrd + std::fmt::Display>(
+    option: &'static str,
+    value: T,
+    least: T,
+    most: T,
+) -> Result<T, OptionError> {
+    if value >= least && value <= most {
+        return Ok(value);
+    }
+    let expected = format!("a number from {least} to {most}");
+    Err(OptionError::Range { option, value: value.to_string(), expected })
+}
+
+/// Seconds of an option as a duration.
+pub fn duration(option: &'static str, seconds: f64) -> Result<Duration, OptionError> {
+    let valid = seconds > 0.0 && seconds <= 1e9;
+    if valid {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    let expected = "a number of seconds above 0".to_string();
+    Err(OptionError::Range { option, value: seconds.to_string(), expected })
+}
+
+fn guard_settings(probability: Option<f64>, off: bool) -> Result<guard::Settings, OptionError> {
+    match probability {
+        _ if off => Ok(guard::Settings::OFF),
+        None => Ok(guard::Settings::DEFAULT),
+        Some(p) => Ok(guard::Settings {
+            override_probability: within("guard", p, 0.0, 1.0)?,
+            ..guard::Settings::DEFAULT
+        }),
+    }
+}
+
+fn check_switch(switch: Option<&str>) -> Result<(), OptionError> {
+    match switch {
+        None | Some("os") => Ok(()),
+        Some("fiber") => {
+            Err(OptionError::NotBuilt { what: "fibers are not built yet; --switch os is".to_string() })
+        }
+        Some(other) => Err(OptionError::Unknown {
+            option: "switch",
+            value: other.to_string(),
+            hint: suggest::hint(other, &["os", "fiber"]),
+        }),
+    }
+}
+
+fn check_functions(names: Vec<String>) -> Result<Vec<String>, OptionError> {
+    let bytes = names.iter().map(|name| name.len() + 1).sum();
+    if bytes > SYNC_FUNCTION_BYTES {
+        return Err(OptionError::TooManyFunctions { bytes });
+    }
+    match names.iter().find(|name| name.is_empty() || name.contains('\0')) {
+        None => Ok(names),
+        Some(name) => Err(OptionError::Range {
+            option: "sync-function",
+            value: format!("{name:?}"),
+            expected: "the name of a function of the program".to_string(),
+        }),
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), OptionError> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !text.contains('\0') => match name {
+            "TMPDIR" => Err(OptionError::ReservedVariable(
+                text.to_string(),
+                ", a private directory per run; it makes these in its own TMPDIR",
+            )),
+            raddle_core::block::FD_VARIABLE => Err(OptionError::ReservedVariable(text.to_string(), "")),
+            _ => Ok((name.to_string(), value.to_string())),
+        },
+        _ => Err(OptionError::Environment(text.to_string())),
+    }
+}
+
+fn read_expected(path: PathBuf) -> Result<(PathBuf, Vec<u8>), OptionError> {
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok((path, bytes)),
+        Err(source) => Err(OptionError::ExpectedOutput { path, source }),
+    }
+}
+
+/// Notices before the first run that the last one could not be stored; creates nothing.
+fn check_out(path: PathBuf) -> Result<PathBuf, OptionError> {
+    let absolute = std::path::absolute(&path).unwrap_or_else(|_| path.clone());
+    let existing = absolute.ancestors().find(|folder| folder.symlink_metadata().is_ok());
+    let existing = existing.unwrap_or(Path::new("/"));
+    let reason = if existing.is_dir() {
+        match writable(existing) {
+            Ok(()) => return Ok(path),
+            Err(error) => error.to_string(),
+        }
+    } else {
+        format!("{} is not a directory", existing.display())
+    };
+    Err(OptionError::Out { path, reason })
+}
+
+fn writable(folder: &Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(folder.as_os_str().as_bytes())?;
+    // SAFETY: the path is a valid C string.
+    crate::sys::check(unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) }).map(drop)
+}
+
+/// A seed for who gave none: short enough to be typed again.
+fn random_seed() -> u64 {
+    let mut bytes = [0; 4];
+    // SAFETY: the buffer has the size that is passed.
+    let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    if got == bytes.len() as isize {
+        return u64::from(u32::from_ne_bytes(bytes));
+    }
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |since| u64::from(since.subsec_nanos()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(change: impl FnOnce(&mut TestOptions)) -> String {
+        let mut given = TestOptions::default();
+        change(&mut given);
+        Options::resolve(given).expect_err("is wrong").to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_contract() {
+        let options = Options::resolve(TestOptions::default()).expect("is right");
+        assert_eq!(options.runs, 1000);
+        assert_eq!(options.policy.to_string(), "pct:d=3,k=0");
+        assert_eq!(options.out, Path::new(".raddle"));
+        assert_eq!((options.jobs, options.cpus, options.expect_exit), (1, 4, 0));
+    }
+
+    #[test]
+    fn senseless_numbers_are_errors() {
+        assert_eq!(
+            error(|o| o.runs = Some(0)),
+            format!("--runs 0 makes no sense: expected a number from 1 to {}", u64::MAX / 2)
+        );
+        assert_eq!(
+            error(|o| o.jobs = Some(0)),
+            "--jobs 0 makes no sense: expected a number from 1 to 1024"
+        );
+        assert_eq!(
+            error(|o| o.guard = Some(2.0)),
+            "--guard 2 makes no sense: expected a number from 0 to 1"
+        );
+        assert_eq!(
+            error(|o| o.time = Some(f64::NAN)),
+            "--time NaN makes no sense: expected a number of seconds above 0"
+        );
+    }
+
+    #[test]
+    fn what_is_not_built_says_so() {
+        assert_eq!(
+            error(|o| o.points = Some("memory".into())),
+            "--points memory is not built yet; --points sync is"
+        );
+        assert_eq!(
+            error(|o| o.switch = Some("fiber".into())),
+            "fibers are not built yet; --switch os is"
+        );
+        assert_eq!(
+            error(|o| o.points = Some("atomics".into())),
+            "--points atomics is not known; did you mean `atomic`?"
+        );
+    }
+
+    #[test]
+    fn a_bad_output_folder_is_noticed_early() {
+        let message = error(|o| o.out = Some("/proc/version/here".into()));
+        assert_eq!(
+            message,
+            "schedules of failures cannot be written to /proc/version/here: \
+             /proc/version is not a directory; choose another folder with --out"
+        );
+    }
+
+    #[test]
+    fn environment_needs_a_name_and_a_value() {
+        assert_eq!(
+            error(|o| o.env = vec!["PATH".into()]),
+            "--env PATH is not an assignment: expected NAME=VALUE"
+        );
+        assert!(error(|o| o.env = vec!["TMPDIR=/x".into()]).contains("raddle sets this variable itself"));
+    }
+
+    #[test]
+    fn a_missing_expected_output_is_an_error() {
+        let message = error(|o| o.expect_output = Some("/no/such/file".into()));
+        assert!(message.starts_with("cannot read /no/such/file (--expect-output)"), "{message}");
+    }
+}

@@ -1,0 +1,209 @@
+//! The option `--policy NAME[:key=value,…]`.
+
+use std::fmt;
+
+use raddle_core::policies;
+use raddle_core::policy::{Descriptor, Parameter, MAX_PARAMETERS};
+
+use crate::suggest;
+
+/// A policy with a value for each of its parameters.
+#[derive(Clone)]
+pub struct PolicyChoice {
+    /// The policy.
+    pub descriptor: &'static Descriptor,
+    /// Its parameters, in the descriptor's order.
+    pub values: Vec<f64>,
+}
+
+/// Why a text is not a policy.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum PolicyError {
+    /// No policy has this name.
+    #[error("there is no policy `{name}`; {hint} (`raddle policies` explains them)")]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// The policy has no such parameter.
+    #[error("the policy `{policy}` has no parameter `{name}`; {hint}")]
+    UnknownParameter {
+        /// The policy.
+        policy: &'static str,
+        /// The name that was given.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
+    /// A parameter without a value.
+    #[error("`{text}` is not a parameter of `{policy}`: expected key=value, such as `{example}`")]
+    NoValue {
+        /// The policy.
+        policy: &'static str,
+        /// The text that was given.
+        text: String,
+        /// One that would do.
+        example: String,
+    },
+    /// A value outside of the parameter's range.
+    #[error("`{value}` is no value for `{name}` of the policy `{policy}`: expected {expected}")]
+    Value {
+        /// The policy.
+        policy: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would do.
+        expected: String,
+    },
+    /// A parameter given twice.
+    #[error("the parameter `{name}` of the policy `{policy}` is given twice")]
+    Twice {
+        /// The policy.
+        policy: &'static str,
+        /// The parameter.
+        name: &'static str,
+    },
+}
+
+impl PolicyChoice {
+    /// Reads `NAME[:key=value,…]`.
+    pub fn parse(text: &str) -> Result<PolicyChoice, PolicyError> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let descriptor = policies::find(name).ok_or_else(|| PolicyError::Unknown {
+            name: name.to_string(),
+            hint: suggest::hint(name, &policies::ALL.iter().map(|d| d.name).collect::<Vec<_>>()),
+        })?;
+        let mut values: Vec<Option<f64>> = vec![None; descriptor.parameters.len()];
+        for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
+            let (index, value) = assignment(descriptor, pair)?;
+            if values[index].replace(value).is_some() {
+                let name = descriptor.parameters[index].name;
+                return Err(PolicyError::Twice { policy: descriptor.name, name });
+            }
+        }
+        let defaults = descriptor.parameters.iter().map(|p| p.default);
+        let values = values.into_iter().zip(defaults).map(|(v, d)| v.unwrap_or(d)).collect();
+        Ok(PolicyChoice { descriptor, values })
+    }
+
+    /// A policy as a schedule file names it.
+    pub fn from_recording(name: &str, parameters: &[(String, f64)]) -> Result<PolicyChoice, PolicyError> {
+        let pairs: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        PolicyChoice::parse(&format!("{name}:{}", pairs.join(",")))
+    }
+
+    /// The parameters with their values.
+    pub fn parameters(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.descriptor.parameters.iter().map(|p| p.name).zip(self.values.iter().copied())
+    }
+
+    /// The values as a block wants them.
+    pub fn block_parameters(&self) -> [f64; MAX_PARAMETERS] {
+        let mut parameters = [0.0; MAX_PARAMETERS];
+        parameters[..self.values.len()].copy_from_slice(&self.values);
+        parameters
+    }
+
+    /// The name as a block wants it.
+    pub fn block_name(&self) -> [u8; 32] {
+        let mut name = [0; 32];
+        let bytes = self.descriptor.name.as_bytes();
+        let length = bytes.len().min(name.len() - 1);
+        name[..length].copy_from_slice(&bytes[..length]);
+        name
+    }
+}
+
+fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64), PolicyError> {
+    let names: Vec<_> = descriptor.parameters.iter().map(|p| p.name).collect();
+    let Some((name, value)) = pair.split_once('=') else {
+        let example = descriptor.parameters.first().map(|p| format!("{}={}", p.name, p.default));
+        return Err(match example {
+            Some(example) => PolicyError::NoValue { policy: descriptor.name, text: pair.to_string(), example },
+            None => unknown_parameter(descriptor, pair, &names),
+        });
+    };
+    let index = names.iter().position(|n| *n == name);
+    let index = index.ok_or_else(|| unknown_parameter(descriptor, name, &names))?;
+    let parameter = &descriptor.parameters[index];
+    let number = value.parse().ok().filter(|&number: &f64| {
+        number >= parameter.min && number <= parameter.max && !(parameter.whole && number.fract() != 0.0)
+    });
+    let number = number.ok_or_else(|| PolicyError::Value {
+        policy: descriptor.name,
+        name: parameter.name,
+        value: value.to_string(),
+        expected: range(parameter),
+    })?;
+    Ok((index, number))
+}
+
+fn unknown_parameter(descriptor: &'static Descriptor, name: &str, names: &[&str]) -> PolicyError {
+    PolicyError::UnknownParameter {
+        policy: descriptor.name,
+        name: name.to_string(),
+        hint: suggest::hint(name, names),
+    }
+}
+
+/// A parameter's range, in words.
+pub fn range(parameter: &Parameter) -> String {
+    let what = if parameter.whole { "a whole number" } else { "a number" };
+    format!("{what} from {} to {}", parameter.min, parameter.max)
+}
+
+impl fmt::Display for PolicyChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.descriptor.name)?;
+        for (i, (name, value)) in self.parameters().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { ':' } else { ',' })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for PolicyChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PolicyChoice({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        PolicyChoice::parse(text).expect_err("is wrong").to_string()
+    }
+
+    #[test]
+    fn defaults_are_filled_in_and_shown() {
+        let parsed = |text| PolicyChoice::parse(text).expect("is right").to_string();
+        assert_eq!(parsed("pct"), "pct:d=3,k=0");
+        assert_eq!(parsed("pct:k=7"), "pct:d=3,k=7");
+        assert_eq!(parsed("random"), "random");
+    }
+
+    #[test]
+    fn mistakes_get_a_suggestion() {
+        assert_eq!(
+            error("ptc"),
+            "there is no policy `ptc`; did you mean `pct`? (`raddle policies` explains them)"
+        );
+        assert_eq!(error("pct:dd=3"), "the policy `pct` has no parameter `dd`; did you mean `d`?");
+        assert_eq!(error("random:d=3"), "the policy `random` has no parameter `d`; there are none");
+        assert_eq!(
+            error("pct:d"),
+            "`d` is not a parameter of `pct`: expected key=value, such as `d=3`"
+        );
+        assert_eq!(
+            error("pct:d=0.5"),
+            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 1 to 64"
+        );
+        assert_eq!(error("pct:d=2,d=3"), "the parameter `d` of the policy `pct` is given twice");
+    }
+}

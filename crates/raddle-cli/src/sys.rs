@@ -1,0 +1,244 @@
+//! Thin wrappers around the system calls that the standard library does not have.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+
+use libc::{c_int, pid_t};
+
+/// Turns the −1 of a system call into its error.
+pub fn check(result: c_int) -> io::Result<c_int> {
+    if result == -1 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// An unnamed file in memory, closed on exec.
+pub fn memfd(name: &CStr) -> io::Result<File> {
+    // SAFETY: the name is a valid C string; the descriptor is new and ours.
+    unsafe {
+        let fd = check(libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC))?;
+        Ok(File::from(OwnedFd::from_raw_fd(fd)))
+    }
+}
+
+/// Makes every write to this open file go to its end.
+pub fn append_only(file: &File) -> io::Result<()> {
+    // SAFETY: changes flags of an open descriptor only.
+    check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) }).map(drop)
+}
+
+/// Waits on a futex word that is shared between processes, while it has this value, at most so long.
+pub fn futex_wait(word: &AtomicU32, value: u32, at_most: Duration) {
+    let timeout = libc::timespec {
+        tv_sec: at_most.as_secs() as libc::time_t,
+        tv_nsec: at_most.subsec_nanos() as libc::c_long,
+    };
+    // SAFETY: the word lives as long as the reference. Every way of returning is a reason to look
+    // again, so the result does not matter.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAIT, value, &timeout, 0, 0);
+    }
+}
+
+/// Wakes all who wait on a futex word.
+pub fn futex_wake(word: &AtomicU32) {
+    // SAFETY: the word lives as long as the reference.
+    unsafe {
+        libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, c_int::MAX, 0, 0, 0);
+    }
+}
+
+/// The cores that this process may use.
+pub fn allowed_cores() -> Vec<usize> {
+    // SAFETY: the set is plain data of the size that is passed.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, std::mem::size_of_val(&set), &mut set) == -1 {
+            return Vec::new();
+        }
+        (0..libc::CPU_SETSIZE as usize).filter(|&core| libc::CPU_ISSET(core, &set)).collect()
+    }
+}
+
+/// Stays on one core from now on, with all children.
+pub fn pin_to(core: usize) -> io::Result<()> {
+    // SAFETY: the set is plain data of the size that is passed.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut set);
+        check(libc::sched_setaffinity(0, std::mem::size_of_val(&set), &set)).map(drop)
+    }
+}
+
+/// Gets SIGKILL when the parent dies; says no when it is dead already.
+pub fn die_with(parent: pid_t) -> bool {
+    // SAFETY: sets an attribute of this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::getppid() == parent
+    }
+}
+
+/// Becomes the parent of all descendants whose own parent dies.
+pub fn become_subreaper() {
+    // SAFETY: sets an attribute of this process.
+    unsafe {
+        libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
+    }
+}
+
+/// Installs a handler that interrupts system calls.
+pub fn on_signal(signal: c_int, handler: extern "C" fn(c_int)) {
+    // SAFETY: the handlers that are passed only touch atomics.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        libc::sigaction(signal, &action, std::ptr::null_mut());
+    }
+}
+
+/// Gives a signal its default action, or ignores it.
+pub fn set_disposition(signal: c_int, disposition: libc::sighandler_t) {
+    // SAFETY: SIG_DFL and SIG_IGN are the only values that are passed.
+    unsafe {
+        libc::signal(signal, disposition);
+    }
+}
+
+/// Kills one process; who is gone already needs no killing.
+pub fn kill(pid: pid_t) {
+    // Never a process group or everybody, whatever a broken runtime may have written.
+    if pid > 1 {
+        // SAFETY: sends a signal.
+        unsafe {
+            libc::kill(pid, libc::SIGKILL);
+        }
+    }
+}
+
+/// The status of a child that has ended; `None` while it lives.
+pub fn try_wait(pid: pid_t) -> Option<c_int> {
+    let mut status = 0;
+    // SAFETY: the status is a local.
+    (unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } == pid).then_some(status)
+}
+
+/// Waits for a child to end.
+pub fn wait(pid: pid_t) -> Option<c_int> {
+    let mut status = 0;
+    loop {
+        // SAFETY: the status is a local.
+        let result = unsafe { libc::waitpid(pid, &mut status, 0) };
+        if result == pid {
+            return Some(status);
+        }
+        if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            return None;
+        }
+    }
+}
+
+/// The children of this (single-threaded) process.
+pub fn children() -> Vec<pid_t> {
+    let pid = std::process::id();
+    let list = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    list.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Kills and reaps all descendants, but for one; says how many there were.
+///
+/// As a subreaper this process inherits the children of those that it kills, so it goes on until
+/// none is left.
+pub fn sweep_children(except: Option<pid_t>) -> usize {
+    let mut swept = 0;
+    loop {
+        let children = children();
+        let strays = || children.iter().copied().filter(|&pid| Some(pid) != except);
+        if strays().next().is_none() {
+            return swept;
+        }
+        strays().for_each(kill);
+        for pid in strays() {
+            if wait(pid).is_some() {
+                swept += 1;
+            }
+        }
+    }
+}
+
+/// The name of a signal, `SIGSEGV` and so on.
+pub fn signal_name(signal: c_int) -> String {
+    const NAMES: &[(c_int, &str)] = &[
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGSTKFLT, "SIGSTKFLT"),
+        (libc::SIGCHLD, "SIGCHLD"),
+        (libc::SIGXCPU, "SIGXCPU"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
+        (libc::SIGVTALRM, "SIGVTALRM"),
+        (libc::SIGPROF, "SIGPROF"),
+        (libc::SIGIO, "SIGIO"),
+        (libc::SIGPWR, "SIGPWR"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    match NAMES.iter().find(|(number, _)| *number == signal) {
+        Some((_, name)) => (*name).to_string(),
+        None => format!("signal {signal}"),
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It exited with this status.
+    Exit(i32),
+    /// It was killed by this signal.
+    Signal(i32),
+}
+
+impl Ending {
+    /// Reads a status as wait gives it.
+    pub fn from_status(status: c_int) -> Ending {
+        if libc::WIFSIGNALED(status) {
+            Ending::Signal(libc::WTERMSIG(status))
+        } else {
+            Ending::Exit(libc::WEXITSTATUS(status))
+        }
+    }
+
+    /// As a shell shows it in `$?`.
+    pub fn shell_status(self) -> i32 {
+        match self {
+            Ending::Exit(code) => code,
+            Ending::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Ending::Exit(code) => write!(f, "exit status {code}"),
+            Ending::Signal(signal) => write!(f, "killed by {}", signal_name(*signal)),
+        }
+    }
+}

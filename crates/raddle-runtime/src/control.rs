@@ -1,0 +1,192 @@
+//! Who is under control, and the way into the scheduler.
+//!
+//! There is one [`State`], in memory of the runtime's own. Only the thread that holds the baton
+//! touches it. References to it are taken anew for each piece of work and never held across a
+//! switch, because the next thread takes its own.
+
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use raddle_core::block::{self, Block};
+use raddle_core::{Event, EventKind, ThreadId};
+
+use crate::pointers::Pointers;
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{Wait, Wake};
+use crate::scheduler::Scheduler;
+use crate::signals::Signals;
+use crate::{failure, policies, signals, sys};
+
+/// Where the state lives: away from the target's addresses, see [`block::ADDRESS`].
+const STATE_ADDRESS: usize = 0x2100_0000_0000;
+/// Where the policy lives.
+const POLICY_ADDRESS: usize = 0x2200_0000_0000;
+
+/// Everything that the runtime knows. Valid when zeroed.
+pub struct State {
+    /// The scheduler.
+    pub scheduler: Scheduler,
+    /// Threads by thread pointer.
+    pub pointers: Pointers,
+    /// Signals.
+    pub signals: Signals,
+    /// Descriptors that only this process can feed: see `points::descriptor`.
+    pub closed_descriptors: [u64; 64],
+}
+
+/// Whether this process is under control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Mode {
+    /// Before the run starts: everything is passed through.
+    Before = 0,
+    /// Threads are scheduled.
+    Controlled = 1,
+    /// A child process, or a program that was not started by raddle: everything is passed through.
+    PassThrough = 2,
+}
+
+static MODE: AtomicU32 = AtomicU32::new(Mode::Before as u32);
+static BLOCK: AtomicUsize = AtomicUsize::new(0);
+
+/// The mode of this process.
+#[inline(always)]
+pub fn mode() -> Mode {
+    match MODE.load(Ordering::Relaxed) {
+        0 => Mode::Before,
+        1 => Mode::Controlled,
+        _ => Mode::PassThrough,
+    }
+}
+
+/// Leaves control for good: in a forked child.
+pub fn pass_through() {
+    MODE.store(Mode::PassThrough as u32, Ordering::Relaxed);
+}
+
+/// The block, once it is mapped.
+pub fn block() -> Option<&'static Block> {
+    let address = BLOCK.load(Ordering::Relaxed);
+    // SAFETY: mapped for the whole life of the process.
+    (address != 0).then(|| unsafe { &*(address as *const Block) })
+}
+
+/// The block has been mapped.
+pub fn set_block(block: *mut Block) {
+    BLOCK.store(block as usize, Ordering::Relaxed);
+}
+
+/// The state. See the module's text for how long the reference may be kept.
+///
+/// # Safety
+/// The caller holds the baton, and the run has started.
+#[inline(always)]
+pub unsafe fn state() -> &'static mut State {
+    // SAFETY: mapped in `start_run`; valid when zeroed; one user at a time by the baton.
+    unsafe { &mut *(STATE_ADDRESS as *mut State) }
+}
+
+/// The scheduler.
+///
+/// # Safety
+/// As for [`state`].
+#[inline(always)]
+pub unsafe fn scheduler() -> &'static mut Scheduler {
+    // SAFETY: the caller's promise.
+    unsafe { &mut state().scheduler }
+}
+
+/// Reserves the memory; done before the fork server starts so that all runs have the same layout.
+pub fn reserve() {
+    sys::map_at(STATE_ADDRESS, core::mem::size_of::<State>().next_multiple_of(4096));
+    sys::map_at(POLICY_ADDRESS, 1 << 20);
+}
+
+/// Starts the run in the calling thread, which becomes the main thread.
+pub fn start_run() {
+    let Some(block) = block() else { return };
+    let name = block::text(&block.settings.policy);
+    let Some(descriptor) = policies::find(name) else {
+        failure::internal(format_args!("this runtime has no policy named {name}"));
+    };
+    // SAFETY: there is one thread; the memory is reserved and zeroed.
+    let state = unsafe { state() };
+    // SAFETY: the block is mapped and the policy's memory fresh.
+    unsafe { state.scheduler.start(block as *const Block as *mut Block, descriptor, POLICY_ADDRESS as *mut u8) };
+    let pointer = sys::thread_pointer();
+    let main = state.scheduler.thread(ThreadId::MAIN);
+    main.pointer = pointer;
+    main.tid = sys::gettid();
+    main.deadline = NEVER;
+    state.pointers.insert(pointer, ThreadId::MAIN);
+    MODE.store(Mode::Controlled as u32, Ordering::Relaxed);
+}
+
+/// The calling thread, when it is scheduled by us and not inside a call of the real library.
+#[inline(always)]
+pub fn current() -> Option<ThreadId> {
+    if mode() != Mode::Controlled {
+        return None;
+    }
+    // SAFETY: only fields that do not change while another thread has the baton are compared; a
+    // thread without the baton never finds its own pointer here.
+    let scheduler = unsafe { scheduler() };
+    let me = scheduler.current;
+    let thread = &scheduler.threads[me.index()];
+    (thread.pointer == sys::thread_pointer() && thread.inside == 0).then_some(me)
+}
+
+/// A schedule point before an operation that never waits.
+#[inline]
+pub fn point(me: ThreadId, kind: EventKind, object: usize) {
+    wait(me, Event::new(kind, object), Wait::None, NEVER);
+}
+
+/// A schedule point before an operation that needs something first.
+#[inline]
+pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
+    // SAFETY: `me` holds the baton; the reference ends before the switch.
+    let s = unsafe { scheduler() };
+    if s.trap_again {
+        s.trap_again = false;
+        s.thread(me).selector.store(1, Ordering::Relaxed);
+    }
+    let next = s.arrive(me, event, wait, deadline);
+    if next != me {
+        switch(me, next);
+    }
+    // SAFETY: `me` holds the baton again.
+    let state = unsafe { state() };
+    let wake = state.scheduler.depart(me);
+    if state.scheduler.threads[me.index()].signals != 0 {
+        signals::deliver(me);
+    }
+    wake
+}
+
+/// Hands the baton to another thread and waits until it comes back.
+#[inline]
+pub fn switch(me: ThreadId, next: ThreadId) {
+    // SAFETY: `me` holds the baton; batons live as long as the process.
+    let (mine, theirs) = unsafe {
+        let threads = &raw const scheduler().threads;
+        (&(*threads)[me.index()].baton, &(*threads)[next.index()].baton)
+    };
+    theirs.give();
+    mine.take();
+}
+
+/// Calls into the real library: what happens in there is not scheduled, and its system calls are
+/// not trapped.
+#[inline]
+pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+    // SAFETY: `me` holds the baton.
+    let thread = unsafe { scheduler() }.thread(me);
+    thread.inside += 1;
+    let selector = thread.selector.swap(0, Ordering::Relaxed);
+    let result = call();
+    // SAFETY: `me` still holds it: nothing is scheduled inside.
+    let thread = unsafe { scheduler() }.thread(me);
+    thread.inside -= 1;
+    thread.selector.store(selector, Ordering::Relaxed);
+    result
+}

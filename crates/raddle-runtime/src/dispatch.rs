@@ -1,0 +1,260 @@
+//! System calls that are made past the interposed functions: inline assembly, glibc's own locks and
+//! stdio, libc's `syscall`.
+//!
+//! Syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH) is armed per thread: while the thread's
+//! selector says so, a system call from outside this library's text raises SIGSYS, and the handler
+//! performs it in the model. It is not inherited by children. Calls into the real library set the
+//! selector to allow (`control::really`), because libc blocks all signals in places, and a trapped
+//! call with SIGSYS blocked would kill the process.
+
+use core::arch::global_asm;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use raddle_core::block::{flag, Escape, Outcome};
+use raddle_core::ThreadId;
+
+use crate::control::{self, scheduler};
+use crate::points::{errno, futex, set_errno};
+use crate::{failure, points, sys, syscall};
+
+const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
+const SA_RESTORER: u64 = 0x0400_0000;
+
+static TEXT_START: AtomicUsize = AtomicUsize::new(0);
+static TEXT_LENGTH: AtomicUsize = AtomicUsize::new(0);
+static AVAILABLE: AtomicBool = AtomicBool::new(false);
+
+// Returning from a handler is a system call too: ours is in our own text.
+global_asm!(
+    ".globl raddle_restorer",
+    ".hidden raddle_restorer",
+    ".type raddle_restorer,@function",
+    "raddle_restorer:",
+    "mov eax, 15",
+    "syscall",
+);
+
+extern "C" {
+    fn raddle_restorer();
+    fn dl_iterate_phdr(
+        visit: unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+}
+
+/// The kernel's own form of a signal action.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KernelAction {
+    /// The handler, SIG_DFL or SIG_IGN.
+    pub handler: usize,
+    /// SA_ flags.
+    pub flags: u64,
+    /// Where the handler returns to.
+    pub restorer: usize,
+    /// Signals blocked during the handler.
+    pub mask: u64,
+}
+
+/// Installs a handler of the runtime's own, which returns through our text.
+pub fn install(signal: c_int, handler: usize, flags: c_int) {
+    let action = KernelAction {
+        handler,
+        flags: flags as u32 as u64 | SA_RESTORER,
+        restorer: raddle_restorer as *const () as usize,
+        mask: 0,
+    };
+    set_action(signal, &action);
+}
+
+/// rt_sigaction without the old action.
+pub fn set_action(signal: c_int, action: &KernelAction) {
+    // SAFETY: reads the action only.
+    unsafe { syscall!(sys::SYS_rt_sigaction, signal, action as *const _, 0, 8) };
+}
+
+/// Prepares the process: finds our text and installs the handler.
+pub fn prepare() {
+    // SAFETY: the visitor only writes the two words.
+    unsafe { dl_iterate_phdr(find_text, core::ptr::null_mut()) };
+    let wanted = control::block().is_some_and(|b| b.settings.flags & flag::NO_DISPATCH == 0);
+    AVAILABLE.store(wanted && TEXT_LENGTH.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
+    if wanted {
+        install(libc::SIGSYS, on_trap as *const () as usize, libc::SA_SIGINFO | libc::SA_NODEFER);
+    }
+}
+
+unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _data: *mut c_void) -> c_int {
+    let here = raddle_restorer as *const () as usize;
+    // SAFETY: libc gives valid program headers.
+    unsafe {
+        for i in 0..(*info).dlpi_phnum as usize {
+            let header = &*(*info).dlpi_phdr.add(i);
+            let start = (*info).dlpi_addr as usize + header.p_vaddr as usize;
+            let executable = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
+            if executable && (start..start + header.p_memsz as usize).contains(&here) {
+                TEXT_START.store(start, Ordering::Relaxed);
+                TEXT_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
+                return 1;
+            }
+        }
+    }
+    0
+}
+
+/// Traps system calls of the calling thread from now on.
+pub fn arm(me: ThreadId) {
+    // SAFETY: `me` holds the baton.
+    let s = unsafe { scheduler() };
+    if !AVAILABLE.load(Ordering::Relaxed) {
+        return s.escaped(Escape::NoDispatch);
+    }
+    let (start, length) = (TEXT_START.load(Ordering::Relaxed), TEXT_LENGTH.load(Ordering::Relaxed));
+    let selector = s.thread(me).selector.as_ptr();
+    // SAFETY: the selector lives as long as the process.
+    let error = unsafe { syscall!(sys::SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, start, length, selector) };
+    if error != 0 {
+        return s.escaped(Escape::NoDispatch);
+    }
+    s.thread(me).selector.store(1, Ordering::Relaxed);
+}
+
+/// Lets the thread's system calls through for good.
+pub fn disarm(me: ThreadId) {
+    // SAFETY: `me` holds the baton.
+    unsafe { scheduler() }.thread(me).selector.store(0, Ordering::Relaxed);
+}
+
+/// A system call's number and arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Which one.
+    pub number: i64,
+    /// Its arguments.
+    pub arguments: [usize; 6],
+}
+
+impl Request {
+    /// Performs it as it is.
+    ///
+    /// # Safety
+    /// As for the system call.
+    pub unsafe fn really(&self) -> isize {
+        let [a, b, c, d, e, f] = self.arguments;
+        // SAFETY: the caller's promise.
+        unsafe { sys::syscall6(self.number, a, b, c, d, e, f) }
+    }
+}
+
+/// SIGSYS: a system call was made past the interposed functions.
+unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's context of this signal.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let at = |r: c_int| registers[r as usize] as usize;
+    let request = Request {
+        number: registers[libc::REG_RAX as usize],
+        arguments: [
+            at(libc::REG_RDI),
+            at(libc::REG_RSI),
+            at(libc::REG_RDX),
+            at(libc::REG_R10),
+            at(libc::REG_R8),
+            at(libc::REG_R9),
+        ],
+    };
+    let me = control::current();
+    if must_run_in_place(request.number) {
+        // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
+        // on at the thread's next schedule point.
+        if let Some(me) = me {
+            in_place(me, &request);
+        }
+        registers[libc::REG_RIP as usize] -= 2;
+        return;
+    }
+    let before = errno();
+    // SAFETY: the program's own system call.
+    let result = unsafe { me.map_or_else(|| request.really(), |me| perform(me, request)) };
+    set_errno(before);
+    registers[libc::REG_RAX as usize] = result as i64;
+}
+
+/// Calls that copy or replace the calling frame.
+fn must_run_in_place(number: i64) -> bool {
+    matches!(
+        number,
+        libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork | libc::SYS_rt_sigreturn | libc::SYS_exit
+    )
+}
+
+fn in_place(me: ThreadId, request: &Request) {
+    // SAFETY: `me` holds the baton.
+    let s = unsafe { scheduler() };
+    s.thread(me).selector.store(0, Ordering::Relaxed);
+    s.trap_again = true;
+    if request.number == libc::SYS_clone || request.number == libc::SYS_clone3 {
+        let flags = if request.number == libc::SYS_clone {
+            request.arguments[0]
+        } else {
+            // SAFETY: clone3's first argument is a structure that starts with the flags.
+            unsafe { *(request.arguments[0] as *const usize) }
+        };
+        let thread = flags & libc::CLONE_THREAD as usize != 0;
+        s.escaped(if thread { Escape::ForeignThread } else { Escape::Children });
+        s.open_world = true;
+    }
+}
+
+/// Performs a system call of a thread under control, in the model where there is one. The result is
+/// what the kernel would return.
+///
+/// # Safety
+/// As for the system call.
+pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
+    let [a, b, c, d, e, f] = request.arguments;
+    // SAFETY: the program's own system call; `me` holds the baton.
+    unsafe {
+        match request.number {
+            libc::SYS_futex => {
+                let call = futex::Call {
+                    word: a as *mut u32,
+                    operation: b as c_int,
+                    value: c as u32,
+                    time: d,
+                    second: e as *mut u32,
+                    value3: f as u32,
+                };
+                futex::futex(me, call)
+            }
+            libc::SYS_exit_group => {
+                if scheduler().results().outcome == Outcome::Unknown as u32 {
+                    failure::record(scheduler(), Outcome::Exited);
+                }
+                sys::exit_group(a as i32)
+            }
+            _ => match points::system_call(me, &request) {
+                Some(result) => result,
+                None => request.really(),
+            },
+        }
+    }
+}
+
+/// libc's way to make any system call.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let request = Request { number, arguments: [a, b, c, d, e, f] };
+    // SAFETY: the program's own system call.
+    let result = unsafe {
+        match control::current() {
+            Some(me) if !must_run_in_place(number) => perform(me, request),
+            Some(me) => {
+                in_place(me, &request);
+                request.really()
+            }
+            None => request.really(),
+        }
+    };
+    points::result(result)
+}

@@ -1,0 +1,50 @@
+//! The library that raddle loads into the program under test.
+//!
+//! The folders are the boxes of the architecture: `points` (something is about to happen), `model`
+//! (who could go on), `scheduler` (asks the policy, keeps the books) and `switch` (makes it so). The
+//! policies themselves are in raddle-core.
+//!
+//! Rules for code in here: it runs before main, inside other people's locks, in forked children and
+//! in signal handlers. No thread-local state, no allocation, no libc call on the path of a schedule
+//! point, no panic. A runtime with policies of its own is a cdylib crate that depends on this one
+//! and calls [`register!`].
+
+#![cfg_attr(not(test), no_std)]
+// Interposed functions keep the contracts of the functions they stand for; see their manual pages.
+#![allow(clippy::missing_safety_doc)]
+
+pub mod control;
+pub mod failure;
+pub mod model;
+pub mod pointers;
+pub mod policies;
+pub mod scheduler;
+pub mod signals;
+pub mod switch;
+pub mod sys;
+
+// The test harness must not interpose its own functions.
+#[cfg(not(test))]
+pub mod dispatch;
+#[cfg(not(test))]
+pub mod points;
+#[cfg(not(test))]
+pub mod start;
+
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    failure::internal(format_args!("{info}"))
+}
+
+// What unwinding asks about frames of this library: exceptions and cancellation of the program pass
+// through (_URC_CONTINUE_UNWIND). Hidden, so that a program that shares Rust's libstd keeps its own.
+#[cfg(not(test))]
+core::arch::global_asm!(
+    ".globl rust_eh_personality",
+    ".hidden rust_eh_personality",
+    ".type rust_eh_personality,@function",
+    "rust_eh_personality:",
+    "mov eax, 8",
+    "ret",
+);

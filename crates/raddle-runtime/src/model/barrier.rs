@@ -1,0 +1,54 @@
+//! Barriers, after POSIX pthread_barrier_wait. The last to arrive gets the serial value, as in
+//! glibc.
+
+/// glibc's `struct pthread_barrier`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Barrier {
+    arrived: u32,
+    round: u32,
+    count: u32,
+    shared: u32,
+    left: u32,
+}
+
+/// What an arrival means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// Others are missing.
+    Waits,
+    /// The last one: everybody goes on.
+    Opens,
+}
+
+impl Barrier {
+    /// Whether it lives in memory that other processes share.
+    pub fn shared(&self) -> bool {
+        self.shared != 0
+    }
+
+    /// A thread arrives.
+    pub fn arrive(&mut self) -> Arrival {
+        self.arrived += 1;
+        if self.arrived < self.count {
+            return Arrival::Waits;
+        }
+        self.arrived = 0;
+        Arrival::Opens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opens_for_every_full_round() {
+        let mut barrier = Barrier { count: 3, ..Barrier::default() };
+        for _ in 0..4 {
+            let arrivals: Vec<_> = (0..3).map(|_| barrier.arrive()).collect();
+            assert_eq!(arrivals, [Arrival::Waits, Arrival::Waits, Arrival::Opens]);
+            assert_eq!(barrier.arrived, 0);
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! pthread_once. The real function does the work, exceptions and cancellation included; the model
+//! only keeps threads out while one is inside, so that the real function never blocks.
+
+/// glibc's pthread_once_t: bit 0 is set while somebody runs the routine, bit 1 when it is done.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Once(u32);
+
+impl Once {
+    /// Whether a call goes on: nobody runs the routine.
+    pub fn ready(&self) -> bool {
+        self.0 & 3 != 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_running_one_blocks() {
+        assert!(Once(0).ready() && Once(2).ready());
+        assert!(!Once(1).ready() && !Once(5).ready());
+    }
+}

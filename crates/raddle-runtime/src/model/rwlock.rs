@@ -1,0 +1,133 @@
+//! Read-write locks, after POSIX pthread_rwlock_rdlock and glibc's preferences.
+//!
+//! By default readers get in while others read even if a writer waits; with
+//! PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP a waiting writer keeps new readers out, so a thread
+//! that reads twice can deadlock with it, as it really can.
+
+use libc::{EBUSY, EDEADLK, EPERM};
+
+use super::Owner;
+
+/// glibc's `struct __pthread_rwlock_arch_t`; the model counts in its two padding words.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct RwLock {
+    glibc: [u32; 4],
+    readers: u32,
+    waiting_writers: u32,
+    writer: u32,
+    shared: u32,
+    elision: [u8; 8],
+    padding: u64,
+    preference: u32,
+}
+
+const PREFER_WRITER_NONRECURSIVE: u32 = 2;
+
+impl RwLock {
+    /// Whether it lives in memory that other processes share.
+    pub fn shared(&self) -> bool {
+        self.shared != 0
+    }
+
+    /// The writer that holds it; 0 for nobody, or readers.
+    pub fn holder(&self) -> Owner {
+        self.writer
+    }
+
+    /// Whether a call for reading goes on: it gets the lock, or fails at once.
+    pub fn ready_to_read(&self, me: Owner) -> bool {
+        self.writer == me || self.readable()
+    }
+
+    fn readable(&self) -> bool {
+        self.writer == 0 && !(self.preference == PREFER_WRITER_NONRECURSIVE && self.waiting_writers > 0)
+    }
+
+    /// Whether a call for writing goes on: it gets the lock, or fails at once.
+    pub fn ready_to_write(&self, me: Owner) -> bool {
+        self.writer == me || self.writable()
+    }
+
+    fn writable(&self) -> bool {
+        self.writer == 0 && self.readers == 0
+    }
+
+    /// pthread_rwlock_rdlock; EBUSY when it would have to wait.
+    pub fn lock_for_reading(&mut self, me: Owner) -> i32 {
+        if self.writer == me {
+            return EDEADLK;
+        }
+        if !self.readable() {
+            return EBUSY;
+        }
+        self.readers += 1;
+        0
+    }
+
+    /// pthread_rwlock_wrlock; EBUSY when it would have to wait.
+    pub fn lock_for_writing(&mut self, me: Owner) -> i32 {
+        if self.writer == me {
+            return EDEADLK;
+        }
+        if !self.writable() {
+            return EBUSY;
+        }
+        self.writer = me;
+        0
+    }
+
+    /// A writer starts to wait.
+    pub fn writer_waits(&mut self) {
+        self.waiting_writers += 1;
+    }
+
+    /// A writer waits no longer.
+    pub fn writer_stops_waiting(&mut self) {
+        self.waiting_writers = self.waiting_writers.saturating_sub(1);
+    }
+
+    /// pthread_rwlock_unlock.
+    pub fn unlock(&mut self, me: Owner) -> i32 {
+        if self.writer == me {
+            self.writer = 0;
+        } else if self.readers > 0 {
+            self.readers -= 1;
+        } else {
+            return EPERM;
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_share_writers_do_not() {
+        let mut lock = RwLock::default();
+        assert_eq!((lock.lock_for_reading(1), lock.lock_for_reading(2)), (0, 0));
+        assert!(!lock.ready_to_write(3));
+        assert_eq!(lock.lock_for_writing(3), EBUSY);
+        assert_eq!((lock.unlock(1), lock.unlock(2)), (0, 0));
+        assert_eq!(lock.lock_for_writing(3), 0);
+        assert!(!lock.ready_to_read(1) && !lock.ready_to_write(1));
+        assert_eq!((lock.lock_for_writing(3), lock.lock_for_reading(3)), (EDEADLK, EDEADLK));
+        assert_eq!(lock.unlock(3), 0);
+        assert_eq!(lock.unlock(3), EPERM);
+        assert_eq!((lock.readers, lock.writer, lock.waiting_writers), (0, 0, 0));
+    }
+
+    #[test]
+    fn preference_decides_who_gets_in_past_a_waiting_writer() {
+        for (preference, gets_in) in [(0, true), (1, true), (2, false)] {
+            let mut lock = RwLock { preference, ..RwLock::default() };
+            lock.lock_for_reading(1);
+            lock.writer_waits();
+            assert_eq!(lock.ready_to_read(2), gets_in);
+            lock.writer_stops_waiting();
+            assert!(lock.ready_to_read(2));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! C11 threads: glibc's versions call its internal functions, so they are interposed by name.
+
+use core::ffi::{c_int, c_void};
+
+use libc::{timespec, EBUSY, ETIMEDOUT};
+use raddle_core::ThreadId;
+
+use super::condition::{pthread_cond_broadcast, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait, Condition};
+use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
+use super::once::pthread_once;
+use super::thread::{create, pthread_detach, pthread_join};
+use super::time::{from_now, nanoseconds, sleep_until};
+use crate::control::scheduler;
+use crate::model::mutex::Mutex;
+use crate::model::once::Once;
+use crate::{interpose, real};
+
+const SUCCESS: c_int = 0;
+const BUSY: c_int = 1;
+const ERROR: c_int = 2;
+const NOMEM: c_int = 3;
+const TIMEDOUT: c_int = 4;
+
+fn outcome(error: c_int) -> c_int {
+    match error {
+        0 => SUCCESS,
+        EBUSY => BUSY,
+        libc::ENOMEM => NOMEM,
+        ETIMEDOUT => TIMEDOUT,
+        _ => ERROR,
+    }
+}
+
+interpose! {
+    /// Creates a thread.
+    fn thrd_create(handle: *mut usize, start: usize, argument: *mut c_void) -> c_int |me| {
+        // thrd_create's routine returns an int, which glibc widens when it ends: the trampoline
+        // passes the register through unchanged, so the value survives.
+        create(me, handle, core::ptr::null(), start, argument, |handle, _, start, argument| {
+            real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int)(handle, start, argument)
+        })
+    }
+
+    /// Waits for a thread's end.
+    fn thrd_join(handle: usize, value: *mut c_int) -> c_int |me| {
+        let _: ThreadId = me;
+        let mut result: *mut c_void = core::ptr::null_mut();
+        let error = pthread_join(handle, &mut result);
+        if error == 0 && !value.is_null() {
+            *value = result as usize as c_int;
+        }
+        outcome(error)
+    }
+
+    /// Lets a thread end on its own.
+    fn thrd_detach(handle: usize) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_detach(handle))
+    }
+
+    /// Gives way.
+    fn thrd_yield() |me| {
+        let _: ThreadId = me;
+        super::time::sched_yield();
+    }
+
+    /// Sleeps.
+    fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
+        let until = from_now(nanoseconds(time));
+        if sleep_until(me, until) {
+            if !left.is_null() {
+                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+            }
+            return -1;
+        }
+        0
+    }
+
+    /// Locks.
+    fn mtx_lock(mutex: *mut Mutex) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_mutex_lock(mutex))
+    }
+
+    /// Locks, but not for ever.
+    fn mtx_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_mutex_timedlock(mutex, time))
+    }
+
+    /// Tries to lock.
+    fn mtx_trylock(mutex: *mut Mutex) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_mutex_trylock(mutex))
+    }
+
+    /// Unlocks.
+    fn mtx_unlock(mutex: *mut Mutex) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_mutex_unlock(mutex))
+    }
+
+    /// Waits for a condition.
+    fn cnd_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_cond_wait(condition, mutex))
+    }
+
+    /// Waits for a condition, but not for ever.
+    fn cnd_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_cond_timedwait(condition, mutex, time))
+    }
+
+    /// Wakes one waiter.
+    fn cnd_signal(condition: *mut Condition) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_cond_signal(condition))
+    }
+
+    /// Wakes all waiters.
+    fn cnd_broadcast(condition: *mut Condition) -> c_int |me| {
+        let _: ThreadId = me;
+        outcome(pthread_cond_broadcast(condition))
+    }
+
+    /// Runs a routine once.
+    fn call_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) |me| {
+        let _: ThreadId = me;
+        pthread_once(control, routine);
+    }
+}

@@ -1,0 +1,183 @@
+//! pthread_cond_*: waiting releases the mutex and starts the wait in one step; being woken makes
+//! the thread a candidate for the mutex again. There are no spurious wake-ups.
+
+use core::ffi::c_int;
+
+use libc::{timespec, EINVAL, ETIMEDOUT};
+use raddle_core::block::Escape;
+use raddle_core::{Event, EventKind, ThreadId};
+
+use super::mutex::{acquired, lock};
+use super::thread::act_on_cancel;
+use super::time::{deadline, valid};
+use crate::control::{point, scheduler, wait};
+use crate::interpose;
+use crate::model::mutex::Mutex;
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{owner, Polled, Wait, Wake};
+
+/// glibc's pthread_cond_t: nothing of it is changed; its flags say which clock it goes by and
+/// whether other processes share it.
+#[repr(C)]
+pub struct Condition {
+    groups: [u64; 4],
+    flags: u32,
+    rest: [u32; 3],
+}
+
+impl Condition {
+    fn shared(&self) -> bool {
+        self.flags & 1 != 0
+    }
+
+    fn clock(&self) -> c_int {
+        if self.flags & 2 != 0 {
+            libc::CLOCK_MONOTONIC
+        } else {
+            libc::CLOCK_REALTIME
+        }
+    }
+}
+
+/// Waits on a condition. `Err` means that the thread is to be cancelled; it holds the mutex again.
+unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, deadline: u64) -> Result<c_int, ()> {
+    // SAFETY (all below): the caller's objects; `me` holds the baton whenever it runs.
+    unsafe {
+        let key = condition as usize;
+        point(me, EventKind::CondWait, key);
+        if (*mutex).shared() || (*condition).shared() {
+            return Ok(wait_shared(me, condition, mutex, deadline));
+        }
+        if (*mutex).kind() != crate::model::mutex::Type::Normal && (*mutex).holder() != owner(me) {
+            return Ok(libc::EPERM);
+        }
+        let count = (*mutex).release_for_wait();
+        scheduler().changed(mutex as usize);
+        let thread = scheduler().thread(me);
+        let why = if thread.cancel_requested && !thread.cancel_disabled {
+            wait(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
+            Wake::Cancelled
+        } else {
+            thread.cancellable = true;
+            thread.relock = mutex;
+            scheduler().waiters.insert(me, key);
+            // Whatever ends the wait turns it into one for the mutex.
+            wait(me, Event::new(EventKind::CondWait, key), Wait::Event, deadline);
+            let thread = scheduler().thread(me);
+            thread.cancellable = false;
+            thread.relocked
+        };
+        let result = (*mutex).restore(owner(me), count);
+        acquired(me, mutex);
+        match why {
+            Wake::Cancelled => Err(()),
+            Wake::TimedOut if result == 0 => Ok(ETIMEDOUT),
+            _ => Ok(result),
+        }
+    }
+}
+
+/// A condition shared between processes. Waking up spuriously is allowed, and it is all that can be
+/// done without blocking: now and then, or when this process signals, the wait ends.
+unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, deadline: u64) -> c_int {
+    unsafe fn test(looks: *mut core::ffi::c_void) -> bool {
+        // SAFETY: the context of this wait.
+        let looks = unsafe { &mut *looks.cast::<u32>() };
+        *looks += 1;
+        *looks > 2
+    }
+    // SAFETY: as above.
+    unsafe {
+        scheduler().escaped(Escape::SharedObject);
+        super::mutex::pthread_mutex_unlock(mutex);
+        let mut looks = 0u32;
+        let polled = Polled { test, context: (&raw mut looks).cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+        let wake = wait(me, Event::new(EventKind::Outside, condition as usize), Wait::Polled(polled), deadline);
+        let result = lock(me, mutex, EventKind::Relock, NEVER);
+        if result == 0 && wake == Wake::TimedOut {
+            return ETIMEDOUT;
+        }
+        result
+    }
+}
+
+/// Wakes one waiter, any of them: POSIX promises no order.
+unsafe fn wake_one(key: usize) {
+    // SAFETY: the caller holds the baton.
+    let s = unsafe { scheduler() };
+    let n = s.waiters.of(key).count() as u64;
+    if n == 0 {
+        return;
+    }
+    let k = if n == 1 { 0 } else { s.chance.below(n) };
+    // In the order of ids, so that the choice does not depend on how the chain was built.
+    let mut previous = None;
+    for _ in 0..=k {
+        previous = s.waiters.of(key).filter(|&t| previous.is_none_or(|p| t > p)).min();
+    }
+    if let Some(t) = previous {
+        s.relock(t, Wake::Go);
+    }
+}
+
+unsafe fn wake_all(key: usize) {
+    // SAFETY: the caller holds the baton.
+    let s = unsafe { scheduler() };
+    while let Some(t) = s.waiters.after(key, None) {
+        s.relock(t, Wake::Go);
+    }
+}
+
+interpose! {
+    /// Waits for a condition.
+    fn pthread_cond_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |me| {
+        match wait_on(me, condition, mutex, NEVER) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Waits for a condition, but not for ever.
+    fn pthread_cond_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
+        if !valid(time) {
+            return EINVAL;
+        }
+        match wait_on(me, condition, mutex, deadline((*condition).clock(), time)) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Waits for a condition, but not for ever, by a clock of choice.
+    fn pthread_cond_clockwait(condition: *mut Condition, mutex: *mut Mutex, clock: c_int, time: *const timespec) -> c_int |me| {
+        if !valid(time) || (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) {
+            return EINVAL;
+        }
+        match wait_on(me, condition, mutex, deadline(clock, time)) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Wakes one waiter.
+    fn pthread_cond_signal(condition: *mut Condition) -> c_int |me| {
+        point(me, EventKind::CondSignal, condition as usize);
+        if (*condition).shared() {
+            scheduler().outside_touched = true;
+            return crate::real!(pthread_cond_signal: fn(*mut Condition) -> c_int)(condition);
+        }
+        wake_one(condition as usize);
+        0
+    }
+
+    /// Wakes all waiters.
+    fn pthread_cond_broadcast(condition: *mut Condition) -> c_int |me| {
+        point(me, EventKind::CondBroadcast, condition as usize);
+        if (*condition).shared() {
+            scheduler().outside_touched = true;
+            return crate::real!(pthread_cond_broadcast: fn(*mut Condition) -> c_int)(condition);
+        }
+        wake_all(condition as usize);
+        0
+    }
+}

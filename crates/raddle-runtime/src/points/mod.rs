@@ -1,0 +1,131 @@
+//! Schedule points: something is about to happen.
+//!
+//! One file per primitive. Every function in here stands for the function of the same name in libc:
+//! a thread under control gets the model's version, everybody else (before the run, in a forked
+//! child, inside a call of the real library) the real one.
+
+pub mod barrier;
+pub mod c11;
+pub mod condition;
+pub mod futex;
+pub mod mutex;
+pub mod once;
+pub mod process;
+pub mod rwlock;
+pub mod semaphore;
+pub mod spin;
+pub mod thread;
+pub mod time;
+
+use core::ffi::{c_char, c_int, c_void};
+
+extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn __errno_location() -> *mut c_int;
+}
+
+/// Finds the next definition of a function after ours.
+///
+/// # Safety
+/// `name` must be ended by a zero.
+#[cold]
+pub unsafe fn next_definition(name: &'static str) -> usize {
+    const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
+    // SAFETY: the caller's promise.
+    unsafe { dlsym(RTLD_NEXT, name.as_ptr().cast()) as usize }
+}
+
+/// Sets errno and returns -1, as system call wrappers do.
+pub fn fail(error: c_int) -> c_int {
+    // SAFETY: libc gives every thread an errno.
+    unsafe { *__errno_location() = error };
+    -1
+}
+
+/// The calling thread's errno.
+pub fn errno() -> c_int {
+    // SAFETY: as above.
+    unsafe { *__errno_location() }
+}
+
+/// Sets errno.
+pub fn set_errno(error: c_int) {
+    // SAFETY: as above.
+    unsafe { *__errno_location() = error };
+}
+
+/// Turns what the kernel returned into what a libc wrapper returns.
+pub fn result(r: isize) -> isize {
+    if (-4095..0).contains(&r) {
+        return fail(-r as c_int) as isize;
+    }
+    r
+}
+
+/// The real function of a name, found once.
+#[macro_export]
+macro_rules! real {
+    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
+        static FOUND: ::core::sync::atomic::AtomicUsize = ::core::sync::atomic::AtomicUsize::new(0);
+        let mut found = FOUND.load(::core::sync::atomic::Ordering::Relaxed);
+        if found == 0 {
+            found = $crate::points::next_definition(concat!(stringify!($name), "\0"));
+            FOUND.store(found, ::core::sync::atomic::Ordering::Relaxed);
+        }
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found)
+    }};
+}
+
+/// Interposes functions. The body sees the calling thread; without control the real function is
+/// called. The functions may be unwound through by cancellation and exceptions, so they must not
+/// keep anything that needs to be dropped.
+#[macro_export]
+macro_rules! interpose {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:ident| $body:block)*) => {
+        $(
+            $(#[$doc])*
+            #[no_mangle]
+            // A function that never returns leaves nothing after the call.
+            #[allow(unreachable_code)]
+            pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
+                // SAFETY: the caller keeps the contract of the function that this one stands for.
+                unsafe {
+                    let Some($me) = $crate::control::current() else {
+                        return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
+                    };
+                    $body
+                }
+            }
+        )*
+    };
+}
+
+/// Performs a system call that was made past the interposed functions, where there is a function
+/// for it in here; `None`: it is to be made as it is.
+///
+/// # Safety
+/// As for the system call.
+pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::Request) -> Option<isize> {
+    let [a, b, c, d, _, _] = request.arguments;
+    // The functions in here set errno; the kernel's convention is a negative number.
+    let kernel = |r: isize| if r == -1 { -(errno() as isize) } else { r };
+    // SAFETY: the program's own system call.
+    unsafe {
+        Some(match request.number {
+            libc::SYS_sched_yield => time::sched_yield() as isize,
+            libc::SYS_nanosleep => kernel(time::nanosleep(a as *const _, b as *mut _) as isize),
+            libc::SYS_clock_nanosleep => -(time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) as isize),
+            libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
+            libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
+            libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_getrandom => {
+                process::fill_random(a as *mut u8, b);
+                b as isize
+            }
+            _ => {
+                let _ = me;
+                return None;
+            }
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! pthread_mutex_*.
+
+use core::ffi::c_int;
+
+use libc::{timespec, ETIMEDOUT};
+use raddle_core::block::Escape;
+use raddle_core::{Event, EventKind, ThreadId};
+
+use super::time::{deadline, valid};
+use crate::control::{point, really, scheduler, wait};
+use crate::interpose;
+use crate::model::mutex::{Attempt, Mutex};
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{owner, Polled, Wait, Wake};
+use crate::sys;
+
+/// Locks a mutex: waits until that is possible, before the deadline.
+pub(super) unsafe fn lock(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline: u64) -> c_int {
+    // SAFETY (all below): the caller's mutex, and `me` holds the baton whenever it runs.
+    unsafe {
+        if (*mutex).shared() {
+            return lock_shared(me, mutex, kind, deadline);
+        }
+        let wake = wait(me, Event::new(kind, mutex as usize), Wait::Mutex(mutex), deadline);
+        if wake == Wake::TimedOut {
+            return ETIMEDOUT;
+        }
+        acquire(me, mutex)
+    }
+}
+
+/// Takes a mutex that is ready.
+pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        match (*mutex).lock(owner(me)) {
+            Attempt::Acquired(result) => {
+                acquired(me, mutex);
+                result
+            }
+            Attempt::Fails(error) => error,
+            // A thread is only let through when the mutex is ready.
+            Attempt::Busy => crate::failure::internal(format_args!("a busy mutex was let through")),
+        }
+    }
+}
+
+/// A mutex has just been taken.
+pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
+    // SAFETY: as above.
+    unsafe {
+        scheduler().changed(mutex as usize);
+        if (*mutex).robust() {
+            remember_robust(me, mutex);
+        }
+    }
+}
+
+/// Releases a mutex.
+pub(super) unsafe fn release(me: ThreadId, mutex: *mut Mutex) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        let kernel_waiters = (*mutex).has_kernel_waiters();
+        let result = (*mutex).unlock(owner(me));
+        if result == 0 {
+            scheduler().changed(mutex as usize);
+            if (*mutex).robust() {
+                forget_robust(me, mutex);
+            }
+            if kernel_waiters {
+                // A thread outside control sleeps in the real function.
+                sys::futex_wake(&*mutex.cast());
+            }
+        }
+        result
+    }
+}
+
+unsafe fn remember_robust(me: ThreadId, mutex: *mut Mutex) {
+    // SAFETY: `me` holds the baton.
+    let robust = unsafe { &mut scheduler().thread(me).robust };
+    if !robust.contains(&mutex) {
+        if let Some(free) = robust.iter_mut().find(|m| m.is_null()) {
+            *free = mutex;
+        }
+    }
+}
+
+unsafe fn forget_robust(me: ThreadId, mutex: *mut Mutex) {
+    // SAFETY: `me` holds the baton.
+    let robust = unsafe { &mut scheduler().thread(me).robust };
+    if let Some(it) = robust.iter_mut().find(|m| **m == mutex) {
+        *it = core::ptr::null_mut();
+    }
+}
+
+/// The thread ends: its robust mutexes lose their owner.
+pub(super) unsafe fn abandon_robust(me: ThreadId) {
+    // SAFETY: `me` holds the baton; the mutexes are locked, so they exist.
+    unsafe {
+        let robust = scheduler().thread(me).robust;
+        for mutex in robust.into_iter().filter(|m| !m.is_null()) {
+            if (*mutex).holder() == owner(me) {
+                (*mutex).owner_died();
+                scheduler().changed(mutex as usize);
+            }
+        }
+    }
+}
+
+/// A mutex shared between processes: the real one is tried until it is free.
+unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline: u64) -> c_int {
+    struct Try {
+        me: ThreadId,
+        mutex: *mut Mutex,
+        result: c_int,
+    }
+    unsafe fn test(context: *mut core::ffi::c_void) -> bool {
+        // SAFETY: the context of this wait.
+        unsafe {
+            let it = &mut *context.cast::<Try>();
+            it.result = crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(it.mutex);
+            let _ = it.me;
+            it.result != libc::EBUSY
+        }
+    }
+    // SAFETY: as above.
+    unsafe {
+        scheduler().escaped(Escape::SharedObject);
+        point(me, kind, mutex as usize);
+        let mut attempt = Try { me, mutex, result: 0 };
+        let context = (&raw mut attempt).cast();
+        if test(context) {
+            return attempt.result;
+        }
+        let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
+        match wait(me, Event::new(EventKind::Outside, mutex as usize), Wait::Polled(polled), deadline) {
+            Wake::TimedOut => ETIMEDOUT,
+            _ => attempt.result,
+        }
+    }
+}
+
+interpose! {
+    /// Locks.
+    fn pthread_mutex_lock(mutex: *mut Mutex) -> c_int |me| {
+        lock(me, mutex, EventKind::Lock, NEVER)
+    }
+
+    /// Locks, but not for ever.
+    fn pthread_mutex_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
+        // Like the real one, which looks at the time only when it has to wait.
+        if !valid(time) && !(*mutex).ready(owner(me)) {
+            return libc::EINVAL;
+        }
+        lock(me, mutex, EventKind::Lock, deadline(libc::CLOCK_REALTIME, time))
+    }
+
+    /// Locks, but not for ever, by a clock of choice.
+    fn pthread_mutex_clocklock(mutex: *mut Mutex, clock: c_int, time: *const timespec) -> c_int |me| {
+        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
+            return libc::EINVAL;
+        }
+        if !valid(time) && !(*mutex).ready(owner(me)) {
+            return libc::EINVAL;
+        }
+        lock(me, mutex, EventKind::Lock, deadline(clock, time))
+    }
+
+    /// Tries to lock.
+    fn pthread_mutex_trylock(mutex: *mut Mutex) -> c_int |me| {
+        point(me, EventKind::TryLock, mutex as usize);
+        if (*mutex).shared() {
+            scheduler().escaped(Escape::SharedObject);
+            return really(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
+        }
+        let result = (*mutex).try_lock(owner(me));
+        match result {
+            0 | libc::EOWNERDEAD => acquired(me, mutex),
+            libc::EBUSY => scheduler().made_no_progress(me),
+            _ => {}
+        }
+        result
+    }
+
+    /// Unlocks.
+    fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int |me| {
+        point(me, EventKind::Unlock, mutex as usize);
+        if (*mutex).shared() {
+            scheduler().outside_touched = true;
+            return really(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
+        }
+        release(me, mutex)
+    }
+
+    /// Makes a robust mutex usable again.
+    fn pthread_mutex_consistent(mutex: *mut Mutex) -> c_int |me| {
+        if (*mutex).shared() {
+            return crate::real!(pthread_mutex_consistent: fn(*mut Mutex) -> c_int)(mutex);
+        }
+        (*mutex).make_consistent(owner(me))
+    }
+}

@@ -1,0 +1,207 @@
+//! The process: its end, its children, and what it is told about the machine.
+
+use core::ffi::{c_char, c_int, c_uint, c_void};
+
+use raddle_core::block::{Escape, Outcome};
+use raddle_core::{EventKind, ThreadId};
+
+use crate::control::{self, point, really, scheduler};
+use crate::{failure, interpose, real, sys};
+
+/// The process is about to end: others may still run before.
+fn last_point(me: ThreadId) {
+    point(me, EventKind::ProcessExit, 0);
+}
+
+/// Calls something that makes a child process: the child runs as if alone. Unlike in other calls of
+/// the real library, the program's own handlers run in there (pthread_atfork), under control.
+unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+    use core::sync::atomic::Ordering::Relaxed;
+    point(me, EventKind::Fork, 0);
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        let s = scheduler();
+        s.open_world = true;
+        s.escaped(Escape::Children);
+        let selector = s.thread(me).selector.swap(0, Relaxed);
+        let result = call();
+        if control::mode() == control::Mode::Controlled {
+            scheduler().thread(me).selector.store(selector, Relaxed);
+        }
+        result
+    }
+}
+
+interpose! {
+    /// Ends the process with its handlers.
+    fn exit(status: c_int) -> ! |me| {
+        last_point(me);
+        failure::record(scheduler(), Outcome::Exited);
+        real!(exit: fn(c_int) -> !)(status)
+    }
+
+    /// Ends the process with its quick handlers.
+    fn quick_exit(status: c_int) -> ! |me| {
+        last_point(me);
+        failure::record(scheduler(), Outcome::Exited);
+        real!(quick_exit: fn(c_int) -> !)(status)
+    }
+
+    /// Ends the process at once.
+    fn _exit(status: c_int) -> ! |me| {
+        last_point(me);
+        failure::record(scheduler(), Outcome::Exited);
+        sys::exit_group(status)
+    }
+
+    /// Ends the process at once.
+    fn _Exit(status: c_int) -> ! |me| {
+        last_point(me);
+        failure::record(scheduler(), Outcome::Exited);
+        sys::exit_group(status)
+    }
+
+    /// A failed assertion: its text becomes the finding.
+    fn __assert_fail(text: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> ! |me| {
+        let s = scheduler();
+        s.results().thread = u32::from(me.0);
+        let named = if function.is_null() { "?" } else { string(function) };
+        failure::write_message(s.results(), format_args!("{}:{line}: {named}: Assertion `{}' failed.", string(file), string(text)));
+        s.results().outcome = Outcome::Assert as u32;
+        real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function)
+    }
+
+    /// A child process that runs as if alone.
+    fn fork() -> c_int |me| {
+        let pid = with_child(me, || real!(fork: fn() -> c_int)());
+        if pid == 0 {
+            control::pass_through();
+        }
+        pid
+    }
+
+    /// vfork becomes fork: a child that shares our memory would share our scheduler.
+    fn vfork() -> c_int |me| {
+        let _: ThreadId = me;
+        fork()
+    }
+
+    /// Runs a shell command.
+    fn system(command: *const c_char) -> c_int |me| {
+        with_child(me, || really(me, || real!(system: fn(*const c_char) -> c_int)(command)))
+    }
+
+    /// Starts a shell command with a pipe.
+    fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void |me| {
+        with_child(me, || really(me, || real!(popen: fn(*const c_char, *const c_char) -> *mut c_void)(command, mode)))
+    }
+
+    /// Waits for a shell command with a pipe.
+    fn pclose(stream: *mut c_void) -> c_int |me| {
+        really(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
+    }
+
+    /// Starts a program.
+    fn posix_spawn(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
+        with_child(me, || really(me, || {
+            real!(posix_spawn: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
+        }))
+    }
+
+    /// Starts a program, found in PATH.
+    fn posix_spawnp(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
+        with_child(me, || really(me, || {
+            real!(posix_spawnp: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
+        }))
+    }
+
+    /// How many processors there are: as many as the campaign says, on every machine.
+    fn get_nprocs() -> c_int |me| {
+        let _: ThreadId = me;
+        scheduler().settings().cpus as c_int
+    }
+
+    /// How many processors there are.
+    fn get_nprocs_conf() -> c_int |me| {
+        let _: ThreadId = me;
+        scheduler().settings().cpus as c_int
+    }
+
+    /// Facts about the system.
+    fn sysconf(name: c_int) -> i64 |me| {
+        match name {
+            libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF => i64::from(scheduler().settings().cpus),
+            _ => really(me, || real!(sysconf: fn(c_int) -> i64)(name)),
+        }
+    }
+
+    /// Which processors a process may run on: the first so many.
+    fn sched_getaffinity(pid: c_int, size: usize, set: *mut u8) -> c_int |me| {
+        let _: (ThreadId, c_int) = (me, pid);
+        fill_affinity(size, set);
+        0
+    }
+
+    /// Which processors a thread may run on: the first so many.
+    fn pthread_getaffinity_np(thread: usize, size: usize, set: *mut u8) -> c_int |me| {
+        let _: (ThreadId, usize) = (me, thread);
+        fill_affinity(size, set);
+        0
+    }
+
+    /// Pinning is the campaign's business.
+    fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |me| {
+        let _: (ThreadId, c_int, usize, *const u8) = (me, pid, size, set);
+        scheduler().escaped(Escape::Affinity);
+        0
+    }
+
+    /// Pinning is the campaign's business.
+    fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |me| {
+        let _: (ThreadId, usize, usize, *const u8) = (me, thread, size, set);
+        scheduler().escaped(Escape::Affinity);
+        0
+    }
+
+    /// Random bytes from the seed.
+    fn getrandom(buffer: *mut u8, size: usize, flags: c_uint) -> isize |me| {
+        let _: (ThreadId, c_uint) = (me, flags);
+        fill_random(buffer, size);
+        size as isize
+    }
+
+    /// Random bytes from the seed.
+    fn getentropy(buffer: *mut u8, size: usize) -> c_int |me| {
+        let _: ThreadId = me;
+        if size > 256 {
+            return super::fail(libc::EIO);
+        }
+        fill_random(buffer, size);
+        0
+    }
+}
+
+/// Fills a buffer from the run's seed.
+pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
+    for i in 0..size {
+        // SAFETY: the caller's buffer and the baton.
+        unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };
+    }
+}
+
+unsafe fn fill_affinity(size: usize, set: *mut u8) {
+    // SAFETY: the caller's buffer and the baton.
+    unsafe {
+        let cpus = scheduler().settings().cpus as usize;
+        for i in 0..size {
+            let bits = (0..8).filter(|bit| i * 8 + bit < cpus).fold(0u8, |byte, bit| byte | 1 << bit);
+            set.add(i).write(bits);
+        }
+    }
+}
+
+unsafe fn string<'a>(text: *const c_char) -> &'a str {
+    // SAFETY: the caller's text, ended by a zero.
+    let text = unsafe { core::ffi::CStr::from_ptr(text) };
+    text.to_str().unwrap_or("?")
+}

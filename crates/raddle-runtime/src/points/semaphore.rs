@@ -1,0 +1,140 @@
+//! sem_*, unnamed and named. Named ones, and those in memory shared between processes, use the real
+//! semaphore: it is tried, and tried again when somebody posts.
+
+use core::ffi::c_int;
+
+use libc::{timespec, EAGAIN, EINTR, EINVAL, ETIMEDOUT};
+use raddle_core::block::Escape;
+use raddle_core::{Event, EventKind, ThreadId};
+
+use super::thread::{act_on_cancel, cancel_is_due};
+use super::time::{deadline, valid};
+use super::{errno, fail};
+use crate::control::{point, really, scheduler, wait};
+use crate::model::semaphore::Semaphore;
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{Polled, Wait, Wake};
+use crate::{interpose, real};
+
+/// Takes a unit; 0 or an error number. `Err` means that the thread is to be cancelled.
+unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result<c_int, ()> {
+    if cancel_is_due(me) {
+        return Err(());
+    }
+    // SAFETY (all below): the caller's semaphore; `me` holds the baton whenever it runs.
+    unsafe {
+        let thread = scheduler().thread(me);
+        thread.cancellable = true;
+        thread.interruptible = true;
+        let shared = (*semaphore).shared();
+        let wake = if shared {
+            take_shared(me, semaphore, deadline)
+        } else {
+            wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
+        };
+        let thread = scheduler().thread(me);
+        thread.cancellable = false;
+        thread.interruptible = false;
+        match wake {
+            Wake::Cancelled => return Err(()),
+            Wake::TimedOut => return Ok(ETIMEDOUT),
+            Wake::Interrupted => return Ok(EINTR),
+            Wake::Go => {}
+        }
+        if !shared {
+            (*semaphore).try_take();
+            scheduler().changed(semaphore as usize);
+        }
+        Ok(0)
+    }
+}
+
+unsafe fn take_shared(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Wake {
+    unsafe fn test(context: *mut core::ffi::c_void) -> bool {
+        // SAFETY: the context of this wait.
+        unsafe {
+            let before = errno();
+            let taken = real!(sem_trywait: fn(*mut Semaphore) -> c_int)(context.cast()) == 0;
+            super::set_errno(before);
+            taken
+        }
+    }
+    // SAFETY: as above.
+    unsafe {
+        scheduler().escaped(Escape::SharedObject);
+        point(me, EventKind::SemWait, semaphore as usize);
+        if test(semaphore.cast()) {
+            return Wake::Go;
+        }
+        let polled = Polled { test, context: semaphore.cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+        wait(me, Event::new(EventKind::Outside, semaphore as usize), Wait::Polled(polled), deadline)
+    }
+}
+
+fn outcome(error: c_int) -> c_int {
+    if error == 0 {
+        0
+    } else {
+        fail(error)
+    }
+}
+
+interpose! {
+    /// Takes a unit.
+    fn sem_wait(semaphore: *mut Semaphore) -> c_int |me| {
+        match take(me, semaphore, NEVER) {
+            Ok(error) => outcome(error),
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Takes a unit, but does not wait for ever.
+    fn sem_timedwait(semaphore: *mut Semaphore, time: *const timespec) -> c_int |me| {
+        if !valid(time) && !(*semaphore).ready() {
+            return fail(EINVAL);
+        }
+        match take(me, semaphore, deadline(libc::CLOCK_REALTIME, time)) {
+            Ok(error) => outcome(error),
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Takes a unit, but does not wait for ever, by a clock of choice.
+    fn sem_clockwait(semaphore: *mut Semaphore, clock: c_int, time: *const timespec) -> c_int |me| {
+        if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || (!valid(time) && !(*semaphore).ready()) {
+            return fail(EINVAL);
+        }
+        match take(me, semaphore, deadline(clock, time)) {
+            Ok(error) => outcome(error),
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Tries to take a unit.
+    fn sem_trywait(semaphore: *mut Semaphore) -> c_int |me| {
+        point(me, EventKind::SemTry, semaphore as usize);
+        let error = if (*semaphore).shared() {
+            if real!(sem_trywait: fn(*mut Semaphore) -> c_int)(semaphore) == 0 { 0 } else { errno() }
+        } else {
+            (*semaphore).try_take()
+        };
+        if error == EAGAIN {
+            scheduler().made_no_progress(me);
+        } else {
+            scheduler().changed(semaphore as usize);
+        }
+        outcome(error)
+    }
+
+    /// Gives a unit.
+    fn sem_post(semaphore: *mut Semaphore) -> c_int |me| {
+        point(me, EventKind::SemPost, semaphore as usize);
+        if (*semaphore).shared() {
+            scheduler().outside_touched = true;
+            return really(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));
+        }
+        let error = (*semaphore).post();
+        scheduler().changed(semaphore as usize);
+        outcome(error)
+    }
+}

@@ -1,0 +1,41 @@
+//! pthread_spin_*: a spinning thread is a waiting one.
+
+use core::ffi::c_int;
+
+use raddle_core::{Event, EventKind};
+
+use crate::control::{point, scheduler, wait};
+use crate::interpose;
+use crate::model::spin::Spin;
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::Wait;
+
+interpose! {
+    /// Locks.
+    fn pthread_spin_lock(spin: *mut Spin) -> c_int |me| {
+        wait(me, Event::new(EventKind::SpinLock, spin as usize), Wait::Spin(spin), NEVER);
+        let result = (*spin).try_lock();
+        scheduler().changed(spin as usize);
+        result
+    }
+
+    /// Tries to lock.
+    fn pthread_spin_trylock(spin: *mut Spin) -> c_int |me| {
+        point(me, EventKind::SpinTry, spin as usize);
+        let result = (*spin).try_lock();
+        if result == 0 {
+            scheduler().changed(spin as usize);
+        } else {
+            scheduler().made_no_progress(me);
+        }
+        result
+    }
+
+    /// Unlocks.
+    fn pthread_spin_unlock(spin: *mut Spin) -> c_int |me| {
+        point(me, EventKind::SpinUnlock, spin as usize);
+        (*spin).unlock();
+        scheduler().changed(spin as usize);
+        0
+    }
+}

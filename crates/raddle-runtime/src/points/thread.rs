@@ -1,0 +1,397 @@
+//! pthread_create and what follows from it: joining, detaching, ending, cancelling.
+//!
+//! Every thread is really created. It starts in [`trampoline`], waits for its first turn, and ends
+//! in a destructor of thread-specific data that is armed again until it runs last, so that the
+//! program's own destructors run under control.
+
+use core::ffi::{c_int, c_void};
+use core::mem::transmute;
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
+use raddle_core::block::{Escape, Outcome};
+use raddle_core::{Event, EventKind, ThreadId};
+
+use super::mutex::abandon_robust;
+use super::time::{deadline, valid};
+use crate::control::{self, current, point, really, scheduler, state, wait, Mode};
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{join_key, Life, Wait, Wake};
+use crate::switch::os::DYING;
+use crate::{dispatch, failure, interpose, real, sys};
+
+type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
+
+extern "C" {
+    fn pthread_key_create(key: *mut u32, destructor: Option<unsafe extern "C-unwind" fn(*mut c_void)>) -> c_int;
+    fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
+    fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
+}
+
+/// The key of our destructor, plus one.
+static KEY: AtomicU32 = AtomicU32::new(0);
+/// Where glibc keeps a thread's kernel id, in bytes from its thread pointer; 0 when unknown.
+static TID_OFFSET: AtomicUsize = AtomicUsize::new(0);
+/// PTHREAD_CANCEL_DISABLE.
+const CANCEL_DISABLE: c_int = 1;
+/// Rounds of destructors that glibc makes.
+const ROUNDS: u8 = 4;
+
+/// Prepares for threads; called once, before there is one.
+pub fn prepare() {
+    let mut key = 0;
+    // SAFETY: plain calls; the key is created before the program's own, so it comes first in each
+    // round and the last round ends with us.
+    if unsafe { pthread_key_create(&mut key, Some(destructor)) } == 0 {
+        KEY.store(key + 1, Ordering::Relaxed);
+    }
+    find_tid_offset();
+}
+
+/// The main thread leaves through our destructor too when it calls pthread_exit.
+pub fn adopt_main() {
+    arm_destructor(ThreadId::MAIN);
+    // SAFETY: the main thread holds the baton.
+    let main = unsafe { scheduler() }.thread(ThreadId::MAIN);
+    main.tid_word = tid_word(main.pointer);
+    dispatch::arm(ThreadId::MAIN);
+}
+
+fn arm_destructor(me: ThreadId) {
+    if let Some(key) = KEY.load(Ordering::Relaxed).checked_sub(1) {
+        // SAFETY: low keys live in the thread's control block: nothing is allocated.
+        unsafe { pthread_setspecific(key, (me.index() + 1) as *const c_void) };
+    }
+}
+
+/// glibc stores the kernel id in its `struct pthread`, where the kernel clears it on exit.
+fn find_tid_offset() {
+    let (pointer, tid) = (sys::thread_pointer(), sys::gettid());
+    for offset in (0x2c0..0x400).step_by(4) {
+        // SAFETY: inside glibc's `struct pthread`, which is more than 0x800 bytes long.
+        if unsafe { *((pointer + offset) as *const i32) } == tid {
+            return TID_OFFSET.store(offset, Ordering::Relaxed);
+        }
+    }
+}
+
+fn tid_word(pointer: usize) -> *mut AtomicU32 {
+    match TID_OFFSET.load(Ordering::Relaxed) {
+        0 => core::ptr::null_mut(),
+        offset => (pointer + offset) as *mut AtomicU32,
+    }
+}
+
+/// Where every thread starts.
+unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
+    let me = ThreadId(id as usize as u16);
+    // SAFETY: batons live as long as the process; nothing else is touched before the first turn.
+    unsafe { (*(&raw const scheduler().threads))[me.index()].baton.take() };
+    // SAFETY: `me` holds the baton from here on.
+    let (start, argument) = unsafe { begin(me) };
+    // SAFETY: the program's own routine and argument.
+    unsafe { start(argument) }
+}
+
+/// The first turn of a thread.
+unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        let pointer = sys::thread_pointer();
+        scheduler().depart(me);
+        state().pointers.insert(pointer, me);
+        let thread = scheduler().thread(me);
+        thread.pointer = pointer;
+        thread.tid = sys::gettid();
+        thread.tid_word = tid_word(pointer);
+        let routine = (transmute::<usize, Routine>(thread.start), thread.argument);
+        arm_destructor(me);
+        dispatch::arm(me);
+        crate::signals::adopt(me);
+        routine
+    }
+}
+
+/// Runs among the destructors of thread-specific data, in every round; in the last one the thread
+/// ends.
+unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
+    let me = ThreadId((id as usize - 1) as u16);
+    if control::mode() != Mode::Controlled || current() != Some(me) {
+        return;
+    }
+    // SAFETY: `me` holds the baton.
+    let thread = unsafe { scheduler() }.thread(me);
+    thread.destructor_rounds += 1;
+    if thread.destructor_rounds < ROUNDS {
+        return arm_destructor(me);
+    }
+    // SAFETY: as above.
+    unsafe { end(me) };
+}
+
+/// The thread's last step.
+unsafe fn end(me: ThreadId) {
+    point(me, EventKind::Exit, join_key(me));
+    // SAFETY: `me` holds the baton until it gives it away below.
+    unsafe {
+        abandon_robust(me);
+        dispatch::disarm(me);
+        let s = scheduler();
+        s.alive -= 1;
+        s.enabled.set(me, false);
+        let thread = s.thread(me);
+        let (pointer, word, detached) = (thread.pointer, thread.tid_word, thread.detached);
+        thread.pointer = 0;
+        thread.life = if detached { Life::None } else { Life::Ended };
+        if detached {
+            state().pointers.remove(pointer);
+        }
+        s.achieved();
+        s.changed(join_key(me));
+        if s.alive == 0 {
+            // glibc ends the process after the last thread, outside control.
+            failure::record(s, Outcome::Exited);
+            return control::pass_through();
+        }
+        let next = s.decide(me);
+        DYING.set(word);
+        (*(&raw const scheduler().threads))[next.index()].baton.give();
+    }
+}
+
+/// Creates a thread; shared by pthread_create and thrd_create.
+pub(super) unsafe fn create(
+    me: ThreadId,
+    handle: *mut usize,
+    attributes: *const c_void,
+    start: usize,
+    argument: *mut c_void,
+    really_create: impl FnOnce(*mut usize, *const c_void, usize, *mut c_void) -> c_int,
+) -> c_int {
+    point(me, EventKind::Create, 0);
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        let Some(child) = scheduler().new_thread() else {
+            failure::stop(scheduler(), Outcome::TooManyThreads);
+        };
+        let thread = scheduler().thread(child);
+        thread.start = start;
+        thread.argument = argument;
+        if !attributes.is_null() {
+            let mut detached = 0;
+            pthread_attr_getdetachstate(attributes, &mut detached);
+            thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
+        }
+        thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        let id = child.index() as *mut c_void;
+        let result = really(me, || really_create(handle, attributes, trampoline as *const () as usize, id));
+        if result != 0 {
+            scheduler().discard(child);
+            return result;
+        }
+        // Others may name the thread before its first turn.
+        scheduler().thread(child).pointer = 0;
+        state().pointers.insert(*handle, child);
+        scheduler().launched(child);
+        0
+    }
+}
+
+/// Waits for a thread's end and really joins it. `Err` means that the caller is to be cancelled.
+pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, deadline: u64) -> Result<c_int, ()> {
+    // SAFETY: `me` holds the baton whenever it runs.
+    unsafe {
+        let Some(other) = state().pointers.get(handle) else {
+            return Ok(real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value));
+        };
+        let thread = &scheduler().threads[other.index()];
+        if thread.detached {
+            return Ok(EINVAL);
+        }
+        if other == me || thread.joining == u32::from(me.0) + 1 {
+            return Ok(EDEADLK);
+        }
+        if thread.joined {
+            return Ok(EINVAL);
+        }
+        scheduler().thread(other).joined = true;
+        let thread = scheduler().thread(me);
+        thread.joining = u32::from(other.0) + 1;
+        thread.cancellable = true;
+        let request = thread.cancel_requested && !thread.cancel_disabled;
+        let wake = if request {
+            Wake::Cancelled
+        } else {
+            wait(me, Event::new(EventKind::Join, join_key(other)), Wait::Join(other), deadline)
+        };
+        scheduler().thread(other).joined = false;
+        let thread = scheduler().thread(me);
+        thread.joining = 0;
+        thread.cancellable = false;
+        match wake {
+            Wake::Cancelled => Err(()),
+            Wake::TimedOut => Ok(ETIMEDOUT),
+            _ => Ok(join_ended(me, other, handle, value)),
+        }
+    }
+}
+
+/// Joins a thread that has ended.
+unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *mut c_void) -> c_int {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        let result = really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value));
+        state().pointers.remove(handle);
+        scheduler().thread(other).life = Life::None;
+        result
+    }
+}
+
+/// Acts on a cancellation request: does not return when cancellation is enabled.
+///
+/// # Safety
+/// Nothing in the calling frames may need to be dropped.
+pub(super) unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
+    // SAFETY: `me` holds the baton; the real function unwinds the stack.
+    unsafe {
+        let thread = scheduler().thread(me);
+        if thread.cancel_requested && !thread.cancel_disabled {
+            real!(pthread_testcancel: fn())();
+        }
+    }
+}
+
+/// Whether a cancellation request is to be acted on now.
+pub(super) fn cancel_is_due(me: ThreadId) -> bool {
+    // SAFETY: `me` holds the baton.
+    let thread = unsafe { scheduler() }.thread(me);
+    thread.cancel_requested && !thread.cancel_disabled
+}
+
+interpose! {
+    /// Creates a thread.
+    fn pthread_create(handle: *mut usize, attributes: *const c_void, start: usize, argument: *mut c_void) -> c_int |me| {
+        create(me, handle, attributes, start, argument, |handle, attributes, start, argument| {
+            real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int)(handle, attributes, start, argument)
+        })
+    }
+
+    /// Waits for a thread's end.
+    fn pthread_join(handle: usize, value: *mut *mut c_void) -> c_int |me| {
+        match join(me, handle, value, NEVER) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Asks whether a thread has ended.
+    fn pthread_tryjoin_np(handle: usize, value: *mut *mut c_void) -> c_int |me| {
+        point(me, EventKind::Join, handle);
+        match state().pointers.get(handle) {
+            Some(other) if scheduler().threads[other.index()].life == Life::Alive => {
+                scheduler().made_no_progress(me);
+                EBUSY
+            }
+            Some(other) => join_ended(me, other, handle, value),
+            None => real!(pthread_tryjoin_np: fn(usize, *mut *mut c_void) -> c_int)(handle, value),
+        }
+    }
+
+    /// Waits for a thread's end, but not for ever.
+    fn pthread_timedjoin_np(handle: usize, value: *mut *mut c_void, time: *const timespec) -> c_int |me| {
+        if !time.is_null() && !valid(time) {
+            return EINVAL;
+        }
+        match join(me, handle, value, deadline(libc::CLOCK_REALTIME, time)) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Waits for a thread's end, but not for ever, by a clock of choice.
+    fn pthread_clockjoin_np(handle: usize, value: *mut *mut c_void, clock: c_int, time: *const timespec) -> c_int |me| {
+        if !time.is_null() && !valid(time) {
+            return EINVAL;
+        }
+        match join(me, handle, value, deadline(clock, time)) {
+            Ok(result) => result,
+            Err(()) => { act_on_cancel(me); 0 }
+        }
+    }
+
+    /// Lets a thread end on its own.
+    fn pthread_detach(handle: usize) -> c_int |me| {
+        point(me, EventKind::Detach, handle);
+        if let Some(other) = state().pointers.get(handle) {
+            let thread = scheduler().thread(other);
+            if thread.detached {
+                return EINVAL;
+            }
+            thread.detached = true;
+            if thread.life == Life::Ended {
+                thread.life = Life::None;
+                state().pointers.remove(handle);
+            }
+        }
+        really(me, || real!(pthread_detach: fn(usize) -> c_int)(handle))
+    }
+
+    /// Asks a thread to end at its next cancellation point.
+    fn pthread_cancel(handle: usize) -> c_int |me| {
+        point(me, EventKind::Cancel, handle);
+        let Some(other) = state().pointers.get(handle) else {
+            return real!(pthread_cancel: fn(usize) -> c_int)(handle);
+        };
+        let thread = scheduler().thread(other);
+        if thread.life != Life::Alive {
+            return 0;
+        }
+        thread.cancel_requested = true;
+        if thread.cancel_async {
+            scheduler().escaped(Escape::AsyncCancel);
+        }
+        // Deferred as far as glibc knows: it only sets a bit in the other thread.
+        let result = really(me, || real!(pthread_cancel: fn(usize) -> c_int)(handle));
+        let thread = scheduler().thread(other);
+        if thread.cancellable && !thread.cancel_disabled {
+            scheduler().disturb(other, Wake::Cancelled);
+        }
+        if other == me && scheduler().threads[me.index()].cancel_async {
+            act_on_cancel(me);
+        }
+        result
+    }
+
+    /// Ends the thread here if it was asked to.
+    fn pthread_testcancel() |me| {
+        if cancel_is_due(me) {
+            act_on_cancel(me);
+        }
+    }
+
+    /// Lets the thread be cancelled or not.
+    fn pthread_setcancelstate(new: c_int, old: *mut c_int) -> c_int |me| {
+        let result = real!(pthread_setcancelstate: fn(c_int, *mut c_int) -> c_int)(new, old);
+        if result == 0 {
+            scheduler().thread(me).cancel_disabled = new == CANCEL_DISABLE;
+        }
+        result
+    }
+
+    /// Deferred or asynchronous cancellation; the latter acts at schedule points.
+    fn pthread_setcanceltype(new: c_int, old: *mut c_int) -> c_int |me| {
+        if new != 0 && new != 1 {
+            return EINVAL;
+        }
+        let thread = scheduler().thread(me);
+        if !old.is_null() {
+            *old = c_int::from(thread.cancel_async);
+        }
+        thread.cancel_async = new == 1;
+        if new == 1 {
+            scheduler().escaped(Escape::AsyncCancel);
+            act_on_cancel(me);
+        }
+        0
+    }
+}

@@ -1,0 +1,217 @@
+//! Clocks, sleeping and yielding, all on the virtual clock.
+
+use core::ffi::{c_int, c_long, c_uint, c_void};
+
+use libc::{timespec, timeval, EINTR, EINVAL};
+use raddle_core::{Event, EventKind, ThreadId};
+
+use super::fail;
+use crate::control::{self, point, scheduler, wait};
+use crate::interpose;
+use crate::scheduler::clock::{Clock, NEVER};
+use crate::scheduler::thread::{Wait, Wake};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Whether a time has a proper number of nanoseconds.
+pub(super) unsafe fn valid(time: *const timespec) -> bool {
+    // SAFETY: the caller's pointer.
+    unsafe { (0..1_000_000_000).contains(&(*time).tv_nsec) }
+}
+
+/// Nanoseconds; times before 1970 count as 1970.
+pub(super) unsafe fn nanoseconds(time: *const timespec) -> u64 {
+    // SAFETY: the caller's pointer.
+    let time = unsafe { &*time };
+    if time.tv_sec < 0 {
+        return 0;
+    }
+    (time.tv_sec as u64).saturating_mul(SECOND).saturating_add(time.tv_nsec as u64)
+}
+
+/// A time on a clock of the program as a deadline.
+pub(super) unsafe fn deadline(clock: c_int, time: *const timespec) -> u64 {
+    if time.is_null() {
+        return NEVER;
+    }
+    // SAFETY: the caller's pointer; `me` holds the baton.
+    unsafe { scheduler().clock.deadline(clock, nanoseconds(time)) }
+}
+
+/// A duration from now as a deadline.
+pub(super) fn from_now(duration: u64) -> u64 {
+    // SAFETY: the caller holds the baton.
+    let now = unsafe { scheduler() }.clock.now();
+    now.saturating_add(duration).min(NEVER - 1)
+}
+
+/// Sleeps until a deadline; says whether a signal ended the sleep.
+pub(super) fn sleep_until(me: ThreadId, deadline: u64) -> bool {
+    // SAFETY: `me` holds the baton.
+    unsafe { scheduler() }.thread(me).interruptible = true;
+    let wake = wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, deadline);
+    // SAFETY: as above.
+    unsafe { scheduler() }.thread(me).interruptible = false;
+    wake == Wake::Interrupted
+}
+
+fn per_process(clock: c_int) -> bool {
+    clock < 0 || clock == libc::CLOCK_PROCESS_CPUTIME_ID || clock == libc::CLOCK_THREAD_CPUTIME_ID
+}
+
+/// Reads the virtual clock for the calling thread.
+pub(super) fn read_clock(me: ThreadId) -> u64 {
+    // SAFETY: `me` holds the baton.
+    let (now, again) = unsafe { scheduler() }.clock.read();
+    if again {
+        // Somebody waits busily for a time to come: others may go on meanwhile.
+        // SAFETY: as above.
+        unsafe { scheduler() }.made_no_progress(me);
+        point(me, EventKind::Clock, 0);
+    }
+    now
+}
+
+/// What a clock shows now, also before the run has started; `None`: ask the real one.
+unsafe fn show(clock: c_int) -> Option<u64> {
+    if per_process(clock) {
+        if control::current().is_some() {
+            // SAFETY: the thread is under control.
+            unsafe { scheduler() }.escaped(raddle_core::block::Escape::CpuClock);
+        }
+        return None;
+    }
+    match control::current() {
+        Some(me) => {
+            let now = read_clock(me);
+            // SAFETY: `me` holds the baton.
+            Some(unsafe { scheduler() }.clock.show(clock, now))
+        }
+        None if control::mode() == control::Mode::Before => {
+            let block = control::block()?;
+            let before = Clock::starting_at(block.settings.realtime);
+            Some(before.show(clock, 0))
+        }
+        None => None,
+    }
+}
+
+/// Reads a clock.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
+    // SAFETY: the caller's pointer.
+    unsafe {
+        match show(clock) {
+            Some(now) => {
+                *time = crate::sys::timespec(now);
+                0
+            }
+            None => super::result(crate::syscall!(libc::SYS_clock_gettime, clock, time)) as c_int,
+        }
+    }
+}
+
+/// Reads the wall clock.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
+    // SAFETY: the caller's pointer.
+    unsafe {
+        match show(libc::CLOCK_REALTIME) {
+            Some(now) => {
+                if !time.is_null() {
+                    let now = crate::sys::timespec(now);
+                    *time = timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
+                }
+                0
+            }
+            None => super::result(crate::syscall!(libc::SYS_gettimeofday, time, zone)) as c_int,
+        }
+    }
+}
+
+/// Reads the wall clock in seconds.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn time(result: *mut libc::time_t) -> libc::time_t {
+    // SAFETY: the caller's pointer.
+    unsafe {
+        let now = match show(libc::CLOCK_REALTIME) {
+            Some(now) => (now / SECOND) as libc::time_t,
+            None => crate::syscall!(libc::SYS_time, 0) as libc::time_t,
+        };
+        if !result.is_null() {
+            *result = now;
+        }
+        now
+    }
+}
+
+/// C11's way to read the wall clock.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
+    const TIME_UTC: c_int = 1;
+    if base != TIME_UTC {
+        return 0;
+    }
+    // SAFETY: the caller's pointer.
+    if unsafe { clock_gettime(libc::CLOCK_REALTIME, time) } == 0 {
+        base
+    } else {
+        0
+    }
+}
+
+interpose! {
+    /// Gives way.
+    fn sched_yield() -> c_int |me| {
+        scheduler().made_no_progress(me);
+        point(me, EventKind::Yield, 0);
+        0
+    }
+
+    /// Sleeps.
+    fn sleep(seconds: c_uint) -> c_uint |me| {
+        let deadline = from_now(u64::from(seconds) * SECOND);
+        if sleep_until(me, deadline) {
+            let left = deadline.saturating_sub(scheduler().clock.now());
+            return left.div_ceil(SECOND) as c_uint;
+        }
+        0
+    }
+
+    /// Sleeps.
+    fn usleep(microseconds: c_uint) -> c_int |me| {
+        if sleep_until(me, from_now(u64::from(microseconds) * 1000)) {
+            return fail(EINTR);
+        }
+        0
+    }
+
+    /// Sleeps.
+    fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
+        match clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) {
+            0 => 0,
+            error => { let _ = me; fail(error) }
+        }
+    }
+
+    /// Sleeps by a clock of choice.
+    fn clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int |me| {
+        if !valid(time) || (*time).tv_sec < 0 {
+            return EINVAL;
+        }
+        let absolute = flags & libc::TIMER_ABSTIME != 0;
+        let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };
+        if sleep_until(me, until) {
+            if !absolute && !left.is_null() {
+                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+            }
+            return EINTR;
+        }
+        0
+    }
+
+    /// Processor time: follows the virtual clock.
+    fn clock() -> c_long |me| {
+        (read_clock(me) / 1000) as c_long
+    }
+}

@@ -1,0 +1,104 @@
+//! Nobody can run: time passes, something comes from outside, or it is a deadlock.
+
+use raddle_core::block::{Escape, Outcome};
+use raddle_core::ThreadId;
+
+use super::clock::NEVER;
+use super::thread::{Life, Polled, Wait};
+use super::Scheduler;
+use crate::{failure, signals, sys, syscall};
+
+/// How long to sleep between two looks at conditions that have no descriptor, at most.
+const LONGEST_NAP: u64 = 2_000_000;
+
+impl Scheduler {
+    /// Returns when somebody is enabled; ends the run if that can never be.
+    #[cold]
+    pub(super) fn idle(&mut self, me: ThreadId) {
+        let mut nap = 20_000;
+        let mut waited = false;
+        while self.enabled.is_empty() {
+            if signals::take_from_kernel(self) || self.look_outside() {
+                if waited {
+                    self.escaped(Escape::OutsideInput);
+                }
+                continue;
+            }
+            if self.recheck() {
+                continue;
+            }
+            let deadline = self.timers.first().map(|(deadline, _)| deadline);
+            let open = self.polled.iter().any(|t| self.waits_for_the_world(t)) || signals::expected(self);
+            match deadline {
+                // Nobody else can do anything before the deadline: time flies.
+                Some(deadline) if !open => {
+                    self.clock.jump(deadline);
+                    self.expire();
+                    signals::expire(self);
+                }
+                None if !open => failure::deadlock(self, me),
+                deadline => {
+                    // Virtual time goes no faster than real time while others may act.
+                    let left = deadline.map_or(NEVER, |d| d.saturating_sub(self.clock.now()));
+                    let before = sys::real_monotonic();
+                    self.sleep_outside(nap.min(left));
+                    waited = true;
+                    let passed = sys::real_monotonic() - before;
+                    self.clock.jump(self.clock.now() + passed);
+                    self.expire();
+                    signals::expire(self);
+                    nap = (nap * 2).min(LONGEST_NAP);
+                }
+            }
+            if self.alive == 0 {
+                failure::stop(self, Outcome::Exited);
+            }
+        }
+    }
+
+    /// Looks at every waiting thread again: an object may have been changed by code that we do not
+    /// see, such as a real pthread_once that was left by an exception.
+    fn recheck(&mut self) -> bool {
+        for i in 0..self.created {
+            let t = ThreadId(i as u16);
+            let waits = self.threads[i].life == Life::Alive && self.threads[i].wait.key() != 0;
+            if waits && self.ready(t) {
+                self.enabled.set(t, true);
+            }
+        }
+        !self.enabled.is_empty()
+    }
+
+    fn waits_for_the_world(&self, t: ThreadId) -> bool {
+        match self.threads[t.index()].wait {
+            Wait::Polled(Polled { closed, .. }) => !closed || self.open_world,
+            _ => false,
+        }
+    }
+
+    /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
+    fn sleep_outside(&mut self, longest: u64) {
+        const MOST: usize = 64;
+        let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
+        let mut count = 0;
+        let mut all = true;
+        for t in self.polled.iter() {
+            let Wait::Polled(polled) = self.threads[t.index()].wait else { continue };
+            if polled.descriptors.is_null() || count + polled.count as usize > MOST {
+                all = false;
+                continue;
+            }
+            for i in 0..polled.count as usize {
+                // SAFETY: `count` descriptors on the waiting thread's stack.
+                descriptors[count] = unsafe { *polled.descriptors.add(i) };
+                count += 1;
+            }
+        }
+        // When every condition has a descriptor the kernel wakes us; the limit is only there so that
+        // signals and the deadline are noticed.
+        let longest = if all && count > 0 { longest.max(LONGEST_NAP) } else { longest };
+        let time = sys::timespec(longest);
+        // SAFETY: the array and the time outlive the call.
+        unsafe { syscall!(libc::SYS_ppoll, descriptors.as_mut_ptr(), count, &time as *const _, 0, 8) };
+    }
+}

@@ -1,0 +1,508 @@
+//! The scheduler: counts steps, keeps the enabled set, asks the policy, logs the decision.
+//!
+//! It runs in whichever thread holds the baton, between two pieces of the program's own code. It
+//! knows threads and events, but no primitive beyond asking the model whether a wait is over.
+
+pub mod clock;
+mod idle;
+pub mod thread;
+pub mod timers;
+
+use core::mem::MaybeUninit;
+
+use raddle_core::block::{self, flag, Block, Escape, Outcome};
+use raddle_core::decorators::{guard::Guard, replay::Replay};
+use raddle_core::policy::{Descriptor, Policy, Run};
+use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
+
+use crate::failure;
+use crate::model::waiters::Waiters;
+use clock::{Clock, NEVER};
+use thread::{owner, Life, Polled, Thread, Wait, Wake};
+use timers::Timers;
+
+/// Operations after which an earlier one without progress is forgotten.
+const FORGIVEN: u32 = 8;
+/// A thread that does so many operations in a row with progress is not in a livelock.
+const BUSY: u32 = 64;
+/// Points without any progress after which the run is called a livelock.
+const LIVELOCK: u64 = 100_000;
+/// In how many points outside conditions are looked at even though threads can run.
+const LOOK_OUTSIDE: u64 = 1_000;
+
+/// All state of a run. Valid when zeroed, but for the engine.
+pub struct Scheduler {
+    /// The threads by id.
+    pub threads: [Thread; MAX_THREADS],
+    /// What each thread does next.
+    pub pending: [Event; MAX_THREADS],
+    /// The threads that can take a step.
+    pub enabled: EnabledSet,
+    /// The threads that wait for something outside the model.
+    pub polled: EnabledSet,
+    /// Who has the baton.
+    pub current: ThreadId,
+    /// Ids given out so far.
+    pub created: usize,
+    /// Threads that have not ended.
+    pub alive: usize,
+    /// Who waits for what.
+    pub waiters: Waiters,
+    /// Deadlines.
+    pub timers: Timers,
+    /// The virtual clock.
+    pub clock: Clock,
+    /// Choices that are the model's, not the policy's: who is woken by a signal on a condition.
+    pub chance: Rng,
+    /// Random bytes for the program.
+    pub entropy: Rng,
+    /// An operation may have changed what outside conditions say.
+    pub outside_touched: bool,
+    /// A child process exists or existed, or descriptors reach beyond this process.
+    pub open_world: bool,
+    /// A thread's system calls were let through for one call and are to be trapped again.
+    pub trap_again: bool,
+    /// The last step was taken while nobody else was enabled.
+    alone: bool,
+    /// The last point at which something was achieved.
+    progress_at: u64,
+    /// Steps without progress in a row.
+    futile: u64,
+    engine: MaybeUninit<Engine>,
+    block: *mut Block,
+    log: *mut u32,
+}
+
+enum Engine {
+    Explore(Guard<Chosen>),
+    Follow(Replay<'static>),
+}
+
+/// The policy of this run, built in the runtime's own memory.
+struct Chosen(*mut dyn Policy);
+
+impl Chosen {
+    fn get(&mut self) -> &mut dyn Policy {
+        // SAFETY: built at start-up in memory that lives as long as the process; only the holder of
+        // the baton comes here.
+        unsafe { &mut *self.0 }
+    }
+}
+
+impl Policy for Chosen {
+    fn start(&mut self, run: &Run<'_>) {
+        self.get().start(run);
+    }
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        self.get().choose(point)
+    }
+    fn lower(&mut self, thread: ThreadId) {
+        self.get().lower(thread);
+    }
+    fn end(&mut self) {
+        self.get().end();
+    }
+}
+
+impl Scheduler {
+    /// Starts a run: the calling thread is the main thread and has the baton.
+    ///
+    /// # Safety
+    /// `policy_memory` must be zeroed, unused and of the descriptor's layout; `block` mapped.
+    pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
+        self.block = block;
+        // SAFETY: the block is mapped, and the command line does not touch it during a run.
+        let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
+        // SAFETY: both areas lie inside the mapping.
+        self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
+        self.clock.realtime_start = settings.realtime;
+        self.chance = Rng::for_purpose(settings.seed, 2);
+        self.entropy = Rng::for_purpose(settings.seed, 3);
+        let engine = if settings.flags & flag::REPLAY != 0 {
+            // SAFETY: as above; Decision is a transparent u32.
+            let recording = unsafe {
+                let start = bytes.add((*block).replay_offset()).cast::<Decision>();
+                core::slice::from_raw_parts(start, settings.replay_len as usize)
+            };
+            Engine::Follow(Replay::new(recording))
+        } else {
+            // SAFETY: the caller's promise.
+            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
+        };
+        let run = Run { seed: settings.seed, parameters: &settings.parameters, profile: settings.profile };
+        match self.engine.write(engine) {
+            Engine::Explore(guard) => guard.start(&run),
+            Engine::Follow(replay) => replay.start(&run),
+        }
+        self.created = 1;
+        self.alive = 1;
+        self.current = ThreadId::MAIN;
+        self.alone = true;
+        self.threads[0].life = Life::Alive;
+        self.enabled.set(ThreadId::MAIN, true);
+        let results = self.results();
+        results.threads = 1;
+        results.threads_alive = 1;
+        results.hash = 0xcbf2_9ce4_8422_2325;
+    }
+
+    /// The results of this run.
+    #[inline]
+    pub fn results(&mut self) -> &mut block::Results {
+        // SAFETY: mapped since `start`; the command line only reads it after the run.
+        unsafe { &mut (*self.block).results }
+    }
+
+    /// The settings of this run.
+    pub fn settings(&self) -> &block::Settings {
+        // SAFETY: as for `results`.
+        unsafe { &(*self.block).settings }
+    }
+
+    /// The block.
+    pub fn block(&self) -> *mut Block {
+        self.block
+    }
+
+    /// Notes that something escaped control.
+    pub fn escaped(&mut self, what: Escape) {
+        self.results().escapes |= 1 << what as u32;
+    }
+
+    /// A thread's record.
+    #[inline]
+    pub fn thread(&mut self, t: ThreadId) -> &mut Thread {
+        &mut self.threads[t.index()]
+    }
+
+    /// A slot for a new thread; `None` when there are too many.
+    pub fn new_thread(&mut self) -> Option<ThreadId> {
+        let free = if self.created < MAX_THREADS {
+            self.created += 1;
+            self.created - 1
+        } else {
+            // Ids stand for the order of creation as long as that is possible.
+            (1..MAX_THREADS).find(|&i| self.threads[i].life == Life::None)?
+        };
+        let t = ThreadId(free as u16);
+        // SAFETY: a thread's record is valid when zeroed.
+        self.threads[free] = unsafe { core::mem::zeroed() };
+        self.threads[free].life = Life::Alive;
+        self.threads[free].deadline = NEVER;
+        Some(t)
+    }
+
+    /// The new thread exists and may take its first step.
+    pub fn launched(&mut self, t: ThreadId) {
+        self.alive += 1;
+        self.pending[t.index()] = Event::new(EventKind::Start, 0);
+        self.enabled.set(t, true);
+        let (created, alive) = (self.created as u32, self.alive as u32);
+        let results = self.results();
+        results.threads = results.threads.max(created);
+        results.threads_alive = results.threads_alive.max(alive);
+        self.achieved();
+    }
+
+    /// The creation failed after all.
+    pub fn discard(&mut self, t: ThreadId) {
+        self.threads[t.index()].life = Life::None;
+        if t.index() + 1 == self.created {
+            self.created -= 1;
+        }
+    }
+
+    /// Something happened that no livelock does.
+    pub fn achieved(&mut self) {
+        self.progress_at = self.results().points;
+        self.futile = 0;
+    }
+
+    /// The thread's last operation made no progress: a yield, a failed attempt, a clock reading.
+    pub fn made_no_progress(&mut self, me: ThreadId) {
+        let thread = self.thread(me);
+        thread.was_futile = true;
+        thread.spins = thread.spins.saturating_add(1);
+        thread.since_futile = 0;
+    }
+
+    /// Whether what the thread waits for is there.
+    pub fn ready(&self, t: ThreadId) -> bool {
+        let thread = &self.threads[t.index()];
+        let me = owner(t);
+        // SAFETY (all below): the program keeps an object alive while threads wait for it; one that
+        // does not would crash in the real function too.
+        unsafe {
+            match thread.wait {
+                Wait::None => true,
+                Wait::Event | Wait::Polled(_) => thread.woken,
+                Wait::Mutex(m) => (*m).ready(me),
+                Wait::Read(l) => (*l).ready_to_read(me),
+                Wait::Write(l) => (*l).ready_to_write(me),
+                Wait::Semaphore(s) => (*s).ready(),
+                Wait::Spin(s) => (*s).ready(),
+                Wait::Once(o) => (*o).ready(),
+                Wait::Join(other) => self.threads[other.index()].life != Life::Alive,
+            }
+        }
+    }
+
+    /// An object has changed: looks again at those who wait for it.
+    #[inline]
+    pub fn changed(&mut self, key: usize) {
+        if !self.waiters.none(key) {
+            self.look_again(key);
+        }
+    }
+
+    fn look_again(&mut self, key: usize) {
+        let mut at = None;
+        while let Some(t) = self.waiters.after(key, at) {
+            let on = self.threads[t.index()].wake != Wake::Go || self.ready(t);
+            self.enabled.set(t, on);
+            at = Some(t);
+        }
+    }
+
+    /// Ends a thread's [`Wait::Event`] or [`Wait::Polled`].
+    pub fn wake(&mut self, t: ThreadId) {
+        self.thread(t).woken = true;
+        self.waiters.remove(t);
+        self.enabled.set(t, true);
+    }
+
+    /// Ends a wait on a condition: the thread now waits for its mutex.
+    pub fn relock(&mut self, t: ThreadId, why: Wake) {
+        let thread = self.thread(t);
+        let mutex = core::mem::replace(&mut thread.relock, core::ptr::null_mut());
+        thread.relocked = why;
+        thread.wait = Wait::Mutex(mutex);
+        thread.wake = Wake::Go;
+        self.pending[t.index()] = Event::new(EventKind::Relock, mutex as usize);
+        self.timers.remove(t);
+        self.waiters.insert(t, mutex as usize);
+        let ready = self.ready(t);
+        self.enabled.set(t, ready);
+    }
+
+    /// Ends a thread's wait for another reason than what it waits for.
+    pub fn disturb(&mut self, t: ThreadId, why: Wake) {
+        if !self.threads[t.index()].relock.is_null() {
+            return self.relock(t, why);
+        }
+        if self.threads[t.index()].wake == Wake::Go {
+            self.thread(t).wake = why;
+        }
+        self.enabled.set(t, true);
+    }
+
+    /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`. Returns the
+    /// thread that goes on.
+    #[inline]
+    pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Wait, deadline: u64) -> ThreadId {
+        self.results().points += 1;
+        self.clock.point();
+        if event.kind != EventKind::Clock {
+            self.clock.other_work();
+        }
+        self.account(me);
+        self.pending[me.index()] = event;
+        let thread = &mut self.threads[me.index()];
+        thread.wait = wait;
+        thread.wake = Wake::Go;
+        thread.deadline = deadline;
+        let ready = self.ready(me);
+        if self.alive == 1 && ready && self.polled.is_empty() {
+            return me;
+        }
+        self.arrive_shared(me, wait, ready, deadline)
+    }
+
+    fn arrive_shared(&mut self, me: ThreadId, wait: Wait, ready: bool, deadline: u64) -> ThreadId {
+        if self.alive > 1 {
+            self.results().shared_points += 1;
+        }
+        self.enabled.set(me, ready);
+        let key = wait.key();
+        if key != 0 {
+            self.waiters.insert(me, key);
+        }
+        if let Wait::Polled(_) = wait {
+            if !ready {
+                self.polled.set(me, true);
+            }
+        }
+        if !ready && deadline != NEVER {
+            self.timers.insert(me, deadline);
+        }
+        self.decide(me)
+    }
+
+    /// Thread `me` has been chosen and goes on.
+    #[inline]
+    pub fn depart(&mut self, me: ThreadId) -> Wake {
+        self.current = me;
+        self.waiters.remove(me);
+        let thread = &mut self.threads[me.index()];
+        if thread.deadline != NEVER {
+            thread.deadline = NEVER;
+            self.timers.remove(me);
+        }
+        if let Wait::Polled(_) = thread.wait {
+            self.polled.set(me, false);
+        }
+        // What it waited for may have come together with a disturbance: then it has it.
+        let wake = if self.ready(me) { Wake::Go } else { self.threads[me.index()].wake };
+        let thread = &mut self.threads[me.index()];
+        thread.wait = Wait::None;
+        thread.wake = Wake::Go;
+        thread.woken = false;
+        wake
+    }
+
+    /// Keeps the books on progress.
+    fn account(&mut self, me: ThreadId) {
+        let thread = &mut self.threads[me.index()];
+        if thread.was_futile {
+            thread.was_futile = false;
+            self.futile += 1;
+            return;
+        }
+        thread.since_futile += 1;
+        if thread.since_futile > FORGIVEN {
+            thread.spins = 0;
+        }
+        if thread.since_futile > BUSY || thread.spins == 0 {
+            self.achieved();
+        }
+    }
+
+    /// Decides who goes on. Ends the run if nobody ever can.
+    pub fn decide(&mut self, me: ThreadId) -> ThreadId {
+        if self.outside_touched {
+            self.outside_touched = false;
+            self.look_outside();
+        }
+        self.expire();
+        if self.futile > 4 * (1 + self.enabled.len() as u64) {
+            self.nobody_achieves_anything();
+        }
+        if self.enabled.is_empty() {
+            self.idle(me);
+        }
+        let next = if self.enabled.len() == 1 {
+            self.alone = true;
+            // One thread is enabled, so the first one exists.
+            self.enabled.nth(0).unwrap_or(me)
+        } else {
+            self.ask_policy(me)
+        };
+        if next != me {
+            self.results().switches += 1;
+        }
+        next
+    }
+
+    fn ask_policy(&mut self, me: ThreadId) -> ThreadId {
+        let opened = core::mem::take(&mut self.alone);
+        let step = self.results().steps + u64::from(opened);
+        let point = Point {
+            current: me,
+            enabled: &self.enabled,
+            pending: &self.pending[..self.created],
+            spins: self.threads[me.index()].spins,
+            step,
+            opened,
+        };
+        // SAFETY: written in `start`.
+        let engine = unsafe { self.engine.assume_init_mut() };
+        let (chosen, diverged, fired) = match engine {
+            Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
+            Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
+        };
+        if let Some(divergence) = diverged {
+            failure::diverged(self, divergence);
+        }
+        debug_assert!(self.enabled.contains(chosen));
+        self.enabled.settle();
+        let decision = Decision::new(chosen, self.pending[chosen.index()].kind);
+        let (capacity, max_steps) = (self.settings().log_capacity, self.settings().max_steps);
+        let log = self.log;
+        let results = self.results();
+        results.steps = step + 1;
+        results.guard_fired = fired;
+        // FNV-1a, four bytes at a time.
+        results.hash = (results.hash ^ u64::from(decision.0)).wrapping_mul(0x0100_0000_01b3);
+        if results.log_len < capacity {
+            // SAFETY: the log has room for `capacity` decisions.
+            unsafe { log.add(results.log_len as usize).write(decision.0) };
+            results.log_len += 1;
+        }
+        if results.steps > max_steps {
+            self.limit_reached();
+        }
+        if results_points(self) % LOOK_OUTSIDE == 0 {
+            self.look_outside_now_and_then();
+        }
+        chosen
+    }
+
+    /// Time has passed: wakes those whose deadline is over.
+    fn expire(&mut self) {
+        while let Some((deadline, t)) = self.timers.first() {
+            if deadline > self.clock.now() {
+                return;
+            }
+            self.timers.remove(t);
+            self.disturb(t, Wake::TimedOut);
+        }
+    }
+
+    /// All that run only spin: let time pass for those who sleep, or call it what it is.
+    fn nobody_achieves_anything(&mut self) {
+        if let Some((deadline, _)) = self.timers.first() {
+            self.futile = 0;
+            self.clock.jump(deadline);
+            self.expire();
+        } else if !self.polled.is_empty() {
+            self.futile = 0;
+            self.look_outside();
+        } else if self.results().points - self.progress_at > LIVELOCK {
+            failure::stop(self, Outcome::Livelock);
+        }
+    }
+
+    #[cold]
+    fn limit_reached(&mut self) {
+        let stuck = self.results().points - self.progress_at > self.settings().max_steps / 2;
+        failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
+    }
+
+    /// Tests the outside conditions of waiting threads.
+    pub fn look_outside(&mut self) -> bool {
+        let mut found = false;
+        let mut k = 0;
+        while let Some(t) = self.polled.nth(k) {
+            k += 1;
+            if let Wait::Polled(Polled { test, context, .. }) = self.threads[t.index()].wait {
+                // SAFETY: the context lives on the waiting thread's stack; tests do not block.
+                if !self.threads[t.index()].woken && unsafe { test(context) } {
+                    self.wake(t);
+                    found = true;
+                }
+            }
+        }
+        found
+    }
+
+    #[cold]
+    fn look_outside_now_and_then(&mut self) {
+        if !self.polled.is_empty() && self.look_outside() {
+            self.escaped(Escape::OutsideInput);
+        }
+    }
+}
+
+fn results_points(s: &mut Scheduler) -> u64 {
+    s.results().points
+}

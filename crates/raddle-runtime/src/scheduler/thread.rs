@@ -1,0 +1,172 @@
+//! What the scheduler knows of one thread.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, AtomicU8};
+
+use raddle_core::ThreadId;
+
+use crate::model::{mutex::Mutex, once::Once, rwlock::RwLock, semaphore::Semaphore, spin::Spin, Owner};
+use crate::switch::os::Baton;
+
+/// Where a thread is in its life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Life {
+    /// The slot is free.
+    #[default]
+    None = 0,
+    /// Created and not yet ended.
+    Alive,
+    /// Ended, but neither joined nor detached.
+    Ended,
+}
+
+/// Why a thread goes on after a wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Wake {
+    /// What it waited for has happened.
+    #[default]
+    Go = 0,
+    /// The deadline has passed.
+    TimedOut,
+    /// The thread is to be cancelled.
+    Cancelled,
+    /// A signal handler is to run, or has run.
+    Interrupted,
+}
+
+/// A test of something outside the model, made when the answer may have changed.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Polled {
+    /// Says whether the wait is over; must not block.
+    pub test: unsafe fn(*mut c_void) -> bool,
+    /// Its argument, on the waiting thread's stack.
+    pub context: *mut c_void,
+    /// Descriptors to sleep on while nobody can run; null when there is nothing to sleep on.
+    pub descriptors: *mut libc::pollfd,
+    /// How many.
+    pub count: u32,
+    /// Whether only this process can end the wait: then waiting for ever is a deadlock.
+    pub closed: bool,
+}
+
+/// What a thread needs in order to go on.
+#[derive(Clone, Copy, Default)]
+#[repr(u8)]
+pub enum Wait {
+    /// Nothing.
+    #[default]
+    None = 0,
+    /// That somebody wakes it: conditions, barriers, futexes; sleeping.
+    Event,
+    /// A mutex that it can lock.
+    Mutex(*mut Mutex),
+    /// A rwlock that it can lock for reading.
+    Read(*mut RwLock),
+    /// A rwlock that it can lock for writing.
+    Write(*mut RwLock),
+    /// A semaphore above zero.
+    Semaphore(*mut Semaphore),
+    /// A free spin lock.
+    Spin(*mut Spin),
+    /// A once control that nobody is running.
+    Once(*mut Once),
+    /// The end of a thread.
+    Join(ThreadId),
+    /// Something outside the model.
+    Polled(Polled),
+}
+
+impl Wait {
+    /// The address under which waiters of this are found; 0 when there is none.
+    pub fn key(&self) -> usize {
+        match *self {
+            Wait::None | Wait::Event | Wait::Polled(_) => 0,
+            Wait::Mutex(m) => m as usize,
+            Wait::Read(l) | Wait::Write(l) => l as usize,
+            Wait::Semaphore(s) => s as usize,
+            Wait::Spin(s) => s as usize,
+            Wait::Once(o) => o as usize,
+            Wait::Join(t) => join_key(t),
+        }
+    }
+}
+
+/// The key of those who wait for a thread's end: no object lives at such an address.
+pub fn join_key(t: ThreadId) -> usize {
+    1 + t.index()
+}
+
+/// One thread. Valid when zeroed.
+#[repr(C)]
+pub struct Thread {
+    /// What the thread parks on.
+    pub baton: Baton,
+    /// Syscall user dispatch looks here: 0 lets system calls through, 1 traps them.
+    pub selector: AtomicU8,
+    /// Where it is in its life.
+    pub life: Life,
+    /// Why it goes on.
+    pub wake: Wake,
+    /// Somebody has woken it from a [`Wait::Event`].
+    pub woken: bool,
+    /// A cancellation request ends its wait.
+    pub cancellable: bool,
+    /// A signal ends its wait.
+    pub interruptible: bool,
+    /// Created detached, or detached since.
+    pub detached: bool,
+    /// Its last operation made no progress.
+    pub was_futile: bool,
+    /// Rounds of thread-specific data destructors that have run.
+    pub destructor_rounds: u8,
+    /// pthread_setcancelstate(DISABLE).
+    pub cancel_disabled: bool,
+    /// pthread_setcanceltype(ASYNCHRONOUS).
+    pub cancel_async: bool,
+    /// pthread_cancel was called for it.
+    pub cancel_requested: bool,
+    /// Depth of calls into the real library: what happens in there is not scheduled.
+    pub inside: u32,
+    /// Operations without progress, lately.
+    pub spins: u32,
+    /// Operations since the last one without progress.
+    pub since_futile: u32,
+    /// What it needs in order to go on.
+    pub wait: Wait,
+    /// When its wait ends on the virtual clock.
+    pub deadline: u64,
+    /// The bits of a FUTEX_WAIT_BITSET.
+    pub futex_bits: u32,
+    /// The kernel's id.
+    pub tid: i32,
+    /// Where the kernel clears the id when the thread is gone.
+    pub tid_word: *mut AtomicU32,
+    /// The thread pointer, which is also the pthread_t.
+    pub pointer: usize,
+    /// The start routine and its argument.
+    pub start: usize,
+    /// The start routine's argument.
+    pub argument: *mut c_void,
+    /// Somebody is joining it.
+    pub joined: bool,
+    /// Whom it is joining, plus one.
+    pub joining: u32,
+    /// Signals it blocks.
+    pub signal_mask: u64,
+    /// Signals that are to be handled by it.
+    pub signals: u64,
+    /// The mutex that a wait on a condition takes back when it ends.
+    pub relock: *mut Mutex,
+    /// Why the wait on a condition ended.
+    pub relocked: Wake,
+    /// Robust mutexes that it holds.
+    pub robust: [*mut Mutex; 8],
+}
+
+/// The owner number of a thread in the model.
+pub fn owner(t: ThreadId) -> Owner {
+    u32::from(t.0) + 1
+}

@@ -1,0 +1,367 @@
+//! From exec to main: finds the block, becomes a fork server if asked to, and starts the run.
+//!
+//! The runtime is entered either by its constructor or by an interposed call that comes earlier;
+//! ld.so and the sanitizers may call us before libc's `environ` exists, so the settings are found
+//! through /proc/self/environ.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use raddle_core::block::{self, command, event, fallback, flag, Block};
+
+use crate::control::{self, Mode};
+use crate::{dispatch, points, real, sys, syscall};
+
+type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+static PREPARED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn constructor() {
+    prepare();
+}
+
+#[used]
+#[link_section = ".init_array"]
+static CONSTRUCTOR: extern "C" fn() = constructor;
+
+/// Finds the block and maps it; once.
+pub fn prepare() {
+    if PREPARED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let Some(fd) = descriptor_from_environment() else {
+        return control::pass_through();
+    };
+    let Some(block) = map_block(fd) else {
+        sys::complain("raddle: the block in RADDLE_BLOCK cannot be used: is the runtime of another version?\n");
+        return control::pass_through();
+    };
+    control::set_block(block);
+    control::reserve();
+    points::thread::prepare();
+    dispatch::prepare();
+    open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
+    // SAFETY: mapped.
+    unsafe { (*block).control.attached.store(1, Ordering::Release) };
+}
+
+/// Descriptors that were open when the program started.
+static DESCRIPTORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Reads the environment as the kernel keeps it.
+fn descriptor_from_environment() -> Option<i32> {
+    let mut buffer = [0u8; 4096];
+    let mut matched = 0;
+    let mut number: Option<i32> = None;
+    let key = concat_key();
+    // SAFETY: a path ended by zero, and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, c"/proc/self/environ".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return None;
+        }
+        'read: loop {
+            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
+            if n <= 0 {
+                break;
+            }
+            for &byte in &buffer[..n as usize] {
+                match number {
+                    Some(value) if byte.is_ascii_digit() => number = Some(value * 10 + i32::from(byte - b'0')),
+                    Some(_) => break 'read,
+                    // usize::MAX: this variable is another one; wait for its end.
+                    None if byte == 0 => matched = 0,
+                    None if matched < key.len() && byte == key[matched] => {
+                        matched += 1;
+                        if matched == key.len() {
+                            number = Some(0);
+                        }
+                    }
+                    None => matched = usize::MAX,
+                }
+            }
+        }
+        syscall!(libc::SYS_close, fd);
+    }
+    number
+}
+
+fn concat_key() -> &'static [u8] {
+    debug_assert_eq!(block::FD_VARIABLE, "RADDLE_BLOCK");
+    b"RADDLE_BLOCK="
+}
+
+fn map_block(fd: i32) -> Option<*mut Block> {
+    // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; the file's size is checked against its contents.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 || (stat.st_size as usize) < Block::LOG_OFFSET {
+            return None;
+        }
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let at = syscall!(sys::SYS_mmap, block::ADDRESS, stat.st_size, protection, flags, fd, 0);
+        // The program sees its own descriptors only.
+        syscall!(libc::SYS_close, fd);
+        if at as usize != block::ADDRESS {
+            return None;
+        }
+        let block = at as *mut Block;
+        ((*block).magic == block::MAGIC && (*block).version == block::VERSION).then_some(block)
+    }
+}
+
+/// Takes our variables out of the environment, so that child programs run as if alone.
+unsafe fn clean_environment(environment: *mut *mut c_char) {
+    // SAFETY: the process's environment: a list of strings ended by null, before anybody uses it.
+    unsafe {
+        let mut original: *mut c_char = core::ptr::null_mut();
+        let (mut from, mut to) = (environment, environment);
+        while !(*from).is_null() {
+            let entry = core::ffi::CStr::from_ptr(*from).to_bytes();
+            if entry.starts_with(b"RADDLE_PRELOAD=") {
+                // What LD_PRELOAD was for the user; the name is cut down to that of the variable.
+                original = (*from).add("RADDLE_PRELOAD=".len() - "LD_PRELOAD=".len());
+                core::ptr::copy_nonoverlapping(c"LD_PRELOAD=".as_ptr(), original, "LD_PRELOAD=".len());
+            } else if !entry.starts_with(b"LD_PRELOAD=") && !entry.starts_with(concat_key()) {
+                *to = *from;
+                to = to.add(1);
+            }
+            from = from.add(1);
+        }
+        if !original.is_null() {
+            *to = original;
+            to = to.add(1);
+        }
+        *to = core::ptr::null_mut();
+    }
+}
+
+/// Stands between libc's start-up and the program's main.
+#[no_mangle]
+pub unsafe extern "C-unwind" fn __libc_start_main(
+    main: usize,
+    argc: c_int,
+    argv: *mut *mut c_char,
+    init: usize,
+    fini: usize,
+    rtld_fini: usize,
+    stack_end: *mut c_void,
+) -> c_int {
+    MAIN.store(main, Ordering::Relaxed);
+    // SAFETY: the real function, with the program's arguments.
+    unsafe {
+        let real = real!(__libc_start_main: fn(usize, c_int, *mut *mut c_char, usize, usize, usize, *mut c_void) -> c_int);
+        real(before_main as *const () as usize, argc, argv, init, fini, rtld_fini, stack_end)
+    }
+}
+
+unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+    prepare();
+    // SAFETY: libc's arguments; the program's main.
+    unsafe {
+        clean_environment(environment);
+        if let Some(block) = control::block() {
+            if control::mode() == Mode::Before {
+                if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
+                    serve(block);
+                }
+                begin_run();
+            } else if block.settings.flags & flag::SERVER != 0 {
+                fall_back(block, fallback::THREADS);
+            }
+        }
+        let main: Main = core::mem::transmute(MAIN.load(Ordering::Relaxed));
+        let status = main(argc, argv, environment);
+        points::process::exit(status)
+    }
+}
+
+/// Starts the run in this thread; also when a constructor creates a thread before main.
+pub fn begin_run() {
+    control::start_run();
+    if control::mode() == Mode::Controlled {
+        crate::signals::start_run();
+        points::thread::adopt_main();
+    }
+}
+
+/// A fork server must not have anything that a fork does not copy: threads, or descriptors whose
+/// state is shared between parent and child.
+fn can_serve(block: &Block) -> bool {
+    let mut tasks = 0;
+    list(c"/proc/self/task", &mut |_| tasks += 1);
+    if tasks > 1 {
+        fall_back(block, fallback::THREADS);
+        return false;
+    }
+    let mut now = 0;
+    let mut plain = true;
+    open_descriptors(&mut |fd| {
+        now += 1;
+        plain &= fd <= 2 || is_plain(fd);
+        now
+    });
+    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain {
+        fall_back(block, fallback::DESCRIPTORS);
+        return false;
+    }
+    true
+}
+
+fn fall_back(block: &Block, why: u32) {
+    block.control.fallback.store(why, Ordering::Release);
+    block.control.event.fetch_or(event::READY, Ordering::AcqRel);
+    sys::futex_wake_shared(&block.control.event);
+}
+
+/// Whether children may share the descriptor: a device without state.
+fn is_plain(fd: i32) -> bool {
+    // SAFETY: the kernel fills the structure.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 {
+            return true;
+        }
+        matches!(stat.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFDIR)
+    }
+}
+
+fn open_descriptors(visit: &mut dyn FnMut(i32) -> usize) {
+    list(c"/proc/self/fd", &mut |fd| {
+        visit(fd);
+    });
+}
+
+/// Calls `visit` with every entry of a directory that is a number, but for the descriptor that the
+/// listing itself uses.
+fn list(path: &core::ffi::CStr, visit: &mut dyn FnMut(i32)) {
+    let mut buffer = [0u8; 2048];
+    // SAFETY: a path ended by zero and a buffer of the length given; the kernel's records are well
+    // formed.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let fd = syscall!(sys::SYS_open, path.as_ptr(), flags);
+        if fd < 0 {
+            return;
+        }
+        loop {
+            let n = syscall!(libc::SYS_getdents64, fd, buffer.as_mut_ptr(), buffer.len());
+            if n <= 0 {
+                break;
+            }
+            let mut at = 0;
+            while at < n as usize {
+                let record = &*buffer.as_ptr().add(at).cast::<libc::dirent64>();
+                let name = core::ffi::CStr::from_ptr(record.d_name.as_ptr()).to_bytes();
+                if let Some(number) = number(name) {
+                    if number as isize != fd {
+                        visit(number);
+                    }
+                }
+                at += record.d_reclen as usize;
+            }
+        }
+        syscall!(libc::SYS_close, fd);
+    }
+}
+
+fn number(text: &[u8]) -> Option<i32> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Serves runs: returns in the child of each, never in the server.
+unsafe fn serve(block: &Block) {
+    let control = &block.control;
+    // SAFETY: plain system calls; the real fork.
+    unsafe {
+        syscall!(sys::SYS_prctl, libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        control.event.fetch_or(event::READY, Ordering::AcqRel);
+        sys::futex_wake_shared(&control.event);
+        let server = sys::getpid();
+        loop {
+            match control.command.load(Ordering::Acquire) {
+                command::RUN => control.command.store(command::IDLE, Ordering::Release),
+                command::QUIT => sys::exit_group(0),
+                _ => {
+                    sys::futex_wait_shared(&control.command, command::IDLE, None);
+                    continue;
+                }
+            }
+            let pid = real!(fork: fn() -> c_int)();
+            if pid == 0 {
+                become_run(block, server);
+                return;
+            }
+            let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
+            control.wait_status.store(status, Ordering::Release);
+            control.event.fetch_or(event::DONE, Ordering::AcqRel);
+            sys::futex_wake_shared(&control.event);
+        }
+    }
+}
+
+unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
+    let mut status: c_int = 0;
+    // SAFETY: the kernel writes the status.
+    unsafe {
+        block.control.run_pid.store(pid, Ordering::Release);
+        while syscall!(libc::SYS_wait4, pid, &mut status as *mut _, 0, 0) == -(libc::EINTR as isize) {}
+        // Whoever outlived the run belongs to us now, as the subreaper.
+        let mut stray: c_int = 0;
+        while syscall!(libc::SYS_wait4, -1i32, &mut stray as *mut _, libc::WNOHANG, 0) >= 0 {
+            block.control.strays.fetch_add(1, Ordering::Relaxed);
+            kill_children();
+        }
+    }
+    status
+}
+
+/// Ends every child of this process.
+fn kill_children() {
+    let mut buffer = [0u8; 1024];
+    // SAFETY: a path ended by zero and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, c"/proc/thread-self/children".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return;
+        }
+        let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
+        syscall!(libc::SYS_close, fd);
+        if n <= 0 {
+            return;
+        }
+        let mut killed = false;
+        for pid in buffer[..n as usize].split(|&b| b == b' ').filter_map(number) {
+            syscall!(sys::SYS_kill, pid, libc::SIGKILL);
+            killed = true;
+        }
+        if killed {
+            let time = sys::timespec(50_000);
+            syscall!(libc::SYS_nanosleep, &time as *const _, 0);
+        }
+    }
+}
+
+/// The child of the fork server gets what a fresh process would have.
+unsafe fn become_run(block: &Block, server: c_int) {
+    // SAFETY: plain system calls on paths ended by zero.
+    unsafe {
+        syscall!(sys::SYS_prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        if syscall!(libc::SYS_getppid) as c_int != server {
+            sys::exit_group(0);
+        }
+        block.control.run_pid.store(sys::getpid(), Ordering::Release);
+        if block.settings.stdin[0] != 0 {
+            let fd = syscall!(sys::SYS_open, block.settings.stdin.as_ptr(), libc::O_RDONLY);
+            if fd > 0 {
+                syscall!(libc::SYS_dup2, fd, 0);
+                syscall!(libc::SYS_close, fd);
+            }
+        }
+        if block.settings.directory[0] != 0 {
+            syscall!(libc::SYS_chdir, block.settings.directory.as_ptr());
+        }
+    }
+}

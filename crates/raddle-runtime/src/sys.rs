@@ -1,0 +1,137 @@
+//! Raw system calls, made from this library's own text.
+//!
+//! The runtime must not call libc for them: libc's wrappers are interposed (by this library or by a
+//! sanitizer), set errno and may be cancellation points. System calls from this text are also the
+//! only ones that syscall user dispatch lets through.
+
+use core::arch::asm;
+use core::sync::atomic::AtomicU32;
+
+pub use libc::{
+    SYS_clock_gettime, SYS_exit_group, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_mmap, SYS_open, SYS_poll,
+    SYS_prctl, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_tgkill, SYS_write,
+};
+
+/// A system call. Returns what the kernel returns: errors are -4095..=-1.
+///
+/// # Safety
+/// As for the system call itself.
+#[inline]
+pub unsafe fn syscall6(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let result;
+    // SAFETY: the kernel clobbers rcx and r11 only; memory effects are the caller's business.
+    unsafe {
+        asm!("syscall", inlateout("rax") n as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+             in("r10") d, in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+/// [`syscall6`] with the number of arguments as written.
+#[macro_export]
+macro_rules! syscall {
+    ($n:expr) => { $crate::sys::syscall6($n, 0, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr) => { $crate::sys::syscall6($n, $a as usize, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr, $b:expr) => { $crate::sys::syscall6($n, $a as usize, $b as usize, 0, 0, 0, 0) };
+    ($n:expr, $a:expr, $b:expr, $c:expr) => {
+        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, 0, 0, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr) => {
+        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, 0, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => {
+        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
+        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, $f as usize)
+    };
+}
+
+/// FUTEX_WAIT on a word of this process; returns at once when the word is not `value`.
+pub fn futex_wait(word: &AtomicU32, value: u32) {
+    // SAFETY: the word outlives the call; the kernel only reads it.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, 0) };
+}
+
+/// FUTEX_WAIT with a time-out in nanoseconds, on a word that another process may wake.
+pub fn futex_wait_shared(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
+    let time = nanoseconds.map(timespec);
+    let pointer = time.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word and the time outlive the call.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT, value, pointer) };
+}
+
+/// FUTEX_WAKE of one thread of this process.
+pub fn futex_wake(word: &AtomicU32) {
+    // SAFETY: the kernel uses the address as a key only.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
+}
+
+/// FUTEX_WAKE of everybody, in any process.
+pub fn futex_wake_shared(word: &AtomicU32) {
+    // SAFETY: the kernel uses the address as a key only.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Nanoseconds as the kernel wants them.
+pub fn timespec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as i64,
+        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+    }
+}
+
+/// The kernel's id of the calling thread.
+pub fn gettid() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { syscall!(SYS_gettid) as i32 }
+}
+
+/// The id of this process.
+pub fn getpid() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { syscall!(SYS_getpid) as i32 }
+}
+
+/// The real monotonic clock, in nanoseconds.
+pub fn real_monotonic() -> u64 {
+    let mut time = timespec(0);
+    // SAFETY: the kernel writes one timespec.
+    unsafe { syscall!(SYS_clock_gettime, libc::CLOCK_MONOTONIC, &mut time as *mut _) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Ends the process at once.
+pub fn exit_group(status: i32) -> ! {
+    loop {
+        // SAFETY: does not return.
+        unsafe { syscall!(SYS_exit_group, status) };
+    }
+}
+
+/// Writes a line to standard error; for what cannot be said in any other way.
+pub fn complain(text: &str) {
+    // SAFETY: reads the text only.
+    unsafe { syscall!(SYS_write, 2, text.as_ptr(), text.len()) };
+}
+
+/// The FS base: the thread pointer, which identifies a thread whatever carries it.
+#[inline(always)]
+pub fn thread_pointer() -> usize {
+    let base;
+    // SAFETY: on x86-64 glibc the first word of the thread control block is its own address.
+    unsafe { asm!("mov {}, fs:0", out(reg) base, options(nostack, preserves_flags, readonly)) };
+    base
+}
+
+/// Fresh zeroed memory of the runtime's own, at an address that does not depend on the target.
+pub fn map_at(address: usize, size: usize) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping.
+    let got = unsafe { syscall!(SYS_mmap, address, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0) };
+    if got as usize != address {
+        complain("raddle: cannot map the runtime's memory\n");
+        exit_group(125);
+    }
+    address as *mut u8
+}

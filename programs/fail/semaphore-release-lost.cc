@@ -1,0 +1,37 @@
+// fail: a semaphore that wakes a waiter only when its count was zero loses the second of two releases
+// expect: deadlock
+
+#include <atomic>
+#include <thread>
+
+// The shape of libstdc++'s std::counting_semaphore before GCC 13 (bug 104928).
+class Semaphore {
+public:
+    void acquire() {
+        for (;;) {
+            int seen = count;
+            if (seen > 0 && count.compare_exchange_strong(seen, seen - 1))
+                return;
+            count.wait(0);
+        }
+    }
+
+    void release() {
+        // "It was not zero, so nobody waits": but whoever was woken may not have taken its turn yet.
+        if (count.fetch_add(1) == 0)
+            count.notify_one();
+    }
+
+private:
+    std::atomic<int> count{0};
+};
+
+int main() {
+    Semaphore semaphore;
+    std::thread a([&] { semaphore.acquire(); });
+    std::thread b([&] { semaphore.acquire(); });
+    semaphore.release();
+    semaphore.release();
+    a.join();
+    b.join();
+}
