@@ -6,28 +6,28 @@
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static sem_t first_written;
+static sem_t requests;
 static int file;
 
 static void log_line(void) {
     OK(pthread_mutex_lock(&mutex));
-    OK(write(file, "x\n", 2) != 2); // A cancellation point.
+    OK(write(file, "x\n", 2) != 2); // A cancellation point, like the sem_wait below, but a bad one.
     OK(pthread_mutex_unlock(&mutex));
 }
 
 static void *worker(void *) {
-    log_line();
-    OK(sem_post(&first_written));
-    log_line();
+    for (;;) {
+        OK(sem_wait(&requests));
+        log_line();
+    }
     return NULL;
 }
 
 int main(void) {
-    OK(sem_init(&first_written, 0, 0));
+    OK(sem_init(&requests, 0, 0));
     OK((file = open("/dev/null", O_WRONLY)) < 0);
     pthread_t thread = start(worker, NULL);
-    OK(sem_wait(&first_written));
-    work();
+    OK(sem_post(&requests));
     OK(pthread_cancel(thread));
     finish(thread);
     log_line();

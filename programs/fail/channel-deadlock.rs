@@ -2,11 +2,13 @@
 // expect: deadlock
 // uncontrolled: uncontended locks are not schedule points
 
+use std::sync::Condvar;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 static LISTENING: AtomicBool = AtomicBool::new(false);
+static CHOSEN: Condvar = Condvar::new();
 
 // Each side holds the sender of its peer, so neither ever sees a closed channel.
 fn talk(to_peer: Sender<&str>, from_peer: Receiver<&str>) {
@@ -14,7 +16,7 @@ fn talk(to_peer: Sender<&str>, from_peer: Receiver<&str>) {
         to_peer.send("hello").unwrap();
         assert_eq!(from_peer.recv().unwrap(), "welcome");
     } else {
-        thread::yield_now(); // Both may be here and find that nobody listens yet.
+        CHOSEN.notify_all(); // Both may be here and find that nobody listens yet.
         LISTENING.store(true, SeqCst);
         assert_eq!(from_peer.recv().unwrap(), "hello");
         to_peer.send("welcome").unwrap();

@@ -2,14 +2,16 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
+use std::sync::Condvar;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
 use std::thread;
 
 static BALANCE: AtomicI32 = AtomicI32::new(100);
+static ASKED: Condvar = Condvar::new();
 
 fn withdraw(amount: i32) {
     if BALANCE.load(SeqCst) >= amount {
-        thread::yield_now(); // Between the check and the act the other one may come.
+        ASKED.notify_all(); // Between the check and the act the other one may come.
         BALANCE.fetch_sub(amount, SeqCst);
     }
 }

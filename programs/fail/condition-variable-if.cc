@@ -25,9 +25,8 @@ static void produce() {
 }
 
 int main() {
-    std::thread a(consume);
+    std::thread a(consume), b(consume);
     produce();
-    std::thread b(consume);
     produce();
     a.join();
     b.join();

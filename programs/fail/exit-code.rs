@@ -3,17 +3,19 @@
 // uncontrolled: uncontended locks are not schedule points
 
 use std::process::ExitCode;
+use std::sync::Condvar;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static DONE: AtomicUsize = AtomicUsize::new(0);
+static PROGRESS: Condvar = Condvar::new();
 
 fn worker() {
     loop {
         let job = NEXT.load(SeqCst);
-        thread::yield_now(); // Both may have seen the same number.
-        if job == 3 {
+        PROGRESS.notify_all(); // Both may have seen the same number.
+        if job >= 3 {
             return;
         }
         NEXT.store(job + 1, SeqCst);

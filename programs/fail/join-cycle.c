@@ -4,14 +4,13 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t main_thread, worker_thread;
-static int set_up;
+static int setting_up;
 
 static void *worker(void *) {
-    work();
     OK(pthread_mutex_lock(&mutex));
-    int ready = set_up;
+    int wait = setting_up;
     OK(pthread_mutex_unlock(&mutex));
-    if (!ready) finish(main_thread); // In the belief that main only sets things up and then leaves.
+    if (wait) finish(main_thread); // In the belief that main sets things up and then leaves.
     return NULL;
 }
 
@@ -20,13 +19,18 @@ static void *supervisor(void *) {
     return NULL;
 }
 
+static void set_up(int value) {
+    OK(pthread_mutex_lock(&mutex));
+    setting_up = value;
+    OK(pthread_mutex_unlock(&mutex));
+}
+
 int main(void) {
     main_thread = pthread_self();
     worker_thread = start(worker, NULL);
     pthread_t thread = start(supervisor, NULL);
-    OK(pthread_mutex_lock(&mutex));
-    set_up = 1;
-    OK(pthread_mutex_unlock(&mutex));
+    set_up(1);
+    set_up(0);
     finish(thread);
     return 0;
 }

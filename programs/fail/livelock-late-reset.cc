@@ -1,25 +1,21 @@
-// fail: a flag is reset after the thread that sets it was started, so main may spin for ever
+// fail: a flag is reset by one thread after another one has set it, and main spins for ever
 // expect: livelock
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 
-static std::mutex mutex;
 static std::atomic<bool> started;
-static int live;
 
 int main() {
+    // Belongs before the start of the worker, which may have said its word already.
+    std::thread reset([] { started = false; });
     std::thread worker([] {
-        std::lock_guard lock(mutex);
-        live++;
+        volatile int work = 0;
+        for (int i = 0; i < 200'000; i++)
+            work = i; // Some work, after which the reset has nearly always happened.
         started = true;
     });
-    {
-        std::lock_guard lock(mutex);
-        live++;
-    }
-    started = false; // Belongs before the thread: the worker may have said its word already.
+    reset.join();
     while (!started)
         std::this_thread::yield();
     worker.join();

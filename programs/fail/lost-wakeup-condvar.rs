@@ -8,16 +8,16 @@ use std::thread;
 
 fn main() {
     let ready = AtomicBool::new(false);
-    let (mutex, changed) = (Mutex::new(()), Condvar::new());
+    let (mutex, changed, idle) = (Mutex::new(()), Condvar::new(), Condvar::new());
     thread::scope(|scope| {
         scope.spawn(|| {
             ready.store(true, SeqCst);
             changed.notify_one();
         });
         if !ready.load(SeqCst) {
-            // The other thread's whole life fits in here. (Without the yield the next schedule point is the wait
-            // itself, and a futex wait notices a notification that came since it read the value.)
-            thread::yield_now();
+            // The other thread's whole life fits in here. (Without this call the next schedule point would be the
+            // wait itself, and a futex wait notices a notification that came since it read the value.)
+            idle.notify_one();
             let guard = mutex.lock().unwrap();
             drop(changed.wait(guard).unwrap());
         }

@@ -15,9 +15,10 @@ static void *computes(void *) {
 
 int main(void) {
     OK(pthread_detach(start(computes, NULL)));
-    sched_yield();
-    work();
-    sched_yield();
+    for (int i = 0; i < 3; i++) {
+        sched_yield();
+        work();
+    }
     OK(pthread_mutex_lock(&mutex));
     assert(result == 42);
     OK(pthread_mutex_unlock(&mutex));

@@ -10,7 +10,11 @@ static RESULT: AtomicU32 = AtomicU32::new(0);
 
 fn main() {
     let quick = thread::spawn(|| RESULT.store(42, SeqCst));
-    let slow = thread::spawn(|| (0..1_000_000u64).fold(0, |sum, i| sum ^ black_box(i)));
+    let slow = thread::spawn(|| {
+        for i in 0..200_000 {
+            black_box(i);
+        }
+    });
     slow.join().unwrap();
     assert_eq!(RESULT.load(SeqCst), 42, "the quick thread was not joined");
     quick.join().unwrap();

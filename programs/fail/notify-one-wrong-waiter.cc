@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 // A mailbox for one letter.
 class Mailbox {
@@ -31,11 +30,10 @@ private:
 
 int main() {
     Mailbox mailbox;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; i++) {
-        threads.emplace_back([&mailbox] { mailbox.put(), mailbox.put(); });
-        threads.emplace_back([&mailbox] { mailbox.take(), mailbox.take(); });
-    }
-    for (auto &thread : threads)
-        thread.join();
+    std::thread a(&Mailbox::put, &mailbox), b(&Mailbox::put, &mailbox);
+    std::thread c(&Mailbox::take, &mailbox), d(&Mailbox::take, &mailbox);
+    a.join();
+    b.join();
+    c.join();
+    d.join();
 }

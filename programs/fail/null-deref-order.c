@@ -1,4 +1,4 @@
-// fail: a worker uses the configuration without asking whether main has published it already
+// fail: a worker asks whether there is a configuration and then fetches it; a reload can take it away in between
 // expect: signal
 #include "check.h"
 
@@ -7,24 +7,36 @@ struct config {
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct config *config;
+static struct config loaded = {.workers = 2}, *config = &loaded;
 static volatile int seen;
 
-static void *worker(void *) {
-    work();
+static struct config *get(void) {
     OK(pthread_mutex_lock(&mutex));
-    struct config *mine = config;
+    struct config *current = config;
     OK(pthread_mutex_unlock(&mutex));
-    seen = mine->workers;
+    return current;
+}
+
+static void set(struct config *fresh) {
+    OK(pthread_mutex_lock(&mutex));
+    config = fresh;
+    OK(pthread_mutex_unlock(&mutex));
+}
+
+static void *worker(void *) {
+    if (get() != NULL) seen = get()->workers;
+    return NULL;
+}
+
+static void *reloads(void *) {
+    set(NULL);
+    set(&loaded);
     return NULL;
 }
 
 int main(void) {
-    static struct config loaded = {.workers = 2};
-    pthread_t thread = start(worker, NULL);
-    OK(pthread_mutex_lock(&mutex));
-    config = &loaded;
-    OK(pthread_mutex_unlock(&mutex));
-    finish(thread);
+    pthread_t first = start(worker, NULL), second = start(reloads, NULL);
+    finish(first);
+    finish(second);
     return 0;
 }

@@ -2,15 +2,17 @@
 // expect: deadlock
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::{Mutex, OnceLock};
+use std::hint::black_box;
+use std::sync::{Condvar, Mutex, OnceLock};
 use std::thread;
 
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static PREFIX: OnceLock<String> = OnceLock::new();
+static STARTED: Condvar = Condvar::new();
 
 fn prefix() -> &'static str {
     PREFIX.get_or_init(|| {
-        thread::yield_now(); // Meanwhile the other thread may take the lock.
+        STARTED.notify_all(); // A system call, so a schedule point: the other thread may take the lock now.
         format!("{}-", NAMES.lock().unwrap().len())
     })
 }
@@ -21,8 +23,13 @@ fn add(name: &str) {
 }
 
 fn main() {
-    let adder = thread::spawn(|| add("loom"));
-    // Nearly always done before the adder has started, so that the adder finds the prefix made.
-    assert_eq!(prefix(), "0-");
-    adder.join().unwrap();
+    let first = thread::spawn(prefix);
+    let second = thread::spawn(|| {
+        for i in 0..200_000 {
+            black_box(i); // Some work, after which the prefix is nearly always made.
+        }
+        add("loom");
+    });
+    assert_eq!(first.join().unwrap(), "0-");
+    second.join().unwrap();
 }

@@ -2,6 +2,7 @@
 // expect: deadlock
 // uncontrolled: uncontended locks are not schedule points
 
+use std::hint::black_box;
 use std::sync::mpsc;
 use std::thread;
 
@@ -9,12 +10,14 @@ fn main() {
     let main_thread = thread::current();
     let (sender, receiver) = mpsc::channel();
     let helper = thread::spawn(move || sender.send(1).unwrap());
-    let waker = thread::spawn(move || {
-        let busy: u64 = (0..300_000u64).fold(0, |sum, i| sum ^ std::hint::black_box(i));
-        std::hint::black_box(busy); // Long enough that natively it comes after the message.
-        main_thread.unpark();
+    let slow = thread::spawn(|| {
+        for i in 0..200_000 {
+            black_box(i); // Some work, after which the message is nearly always there.
+        }
     });
-    // recv parks this thread while it waits. A thread has only one token, and recv does not give it back.
+    slow.join().unwrap();
+    let waker = thread::spawn(move || main_thread.unpark());
+    // When the message is not there yet, recv parks. A thread has only one token, and recv does not give it back.
     assert_eq!(receiver.recv(), Ok(1));
     thread::park(); // No flag, no loop: as if the token could only have been meant for this place.
     helper.join().unwrap();

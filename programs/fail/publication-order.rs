@@ -2,19 +2,21 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
+use std::sync::Condvar;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread;
 
 static READY: AtomicBool = AtomicBool::new(false);
 static DATA: AtomicU32 = AtomicU32::new(0);
+static CHANGED: Condvar = Condvar::new();
 
 fn main() {
     let writer = thread::spawn(|| {
         READY.store(true, SeqCst);
-        thread::yield_now(); // The reader may look now.
+        CHANGED.notify_all(); // The reader may look now.
         DATA.store(42, SeqCst);
     });
-    thread::yield_now();
+    CHANGED.notify_all();
     if READY.load(SeqCst) {
         assert_eq!(DATA.load(SeqCst), 42);
     }

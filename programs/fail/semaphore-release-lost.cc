@@ -2,7 +2,9 @@
 // expect: deadlock
 
 #include <atomic>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 // The shape of libstdc++'s std::counting_semaphore before GCC 13 (bug 104928).
 class Semaphore {
@@ -30,6 +32,13 @@ int main() {
     Semaphore semaphore;
     std::thread a([&] { semaphore.acquire(); });
     std::thread b([&] { semaphore.acquire(); });
+    // Some work before the releases: natively much too short for the others to have gone to sleep by then.
+    std::mutex mutex;
+    std::vector<int> prepared;
+    for (int i = 0; i < 10; i++) {
+        std::lock_guard lock(mutex);
+        prepared.push_back(i);
+    }
     semaphore.release();
     semaphore.release();
     a.join();

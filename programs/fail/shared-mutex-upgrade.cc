@@ -24,7 +24,13 @@ static std::string lookup() {
 }
 
 int main() {
-    std::thread reader(lookup);
-    fill(); // Nearly always first, so lookup nearly never misses.
+    std::thread filler(fill);
+    std::thread reader([] {
+        volatile int work = 0;
+        for (int i = 0; i < 200'000; i++)
+            work = i; // Some work, after which the cache is nearly always filled.
+        lookup();
+    });
+    filler.join();
     reader.join();
 }

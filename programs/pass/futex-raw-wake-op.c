@@ -23,7 +23,7 @@ static void *waits_second(void *) {
     return NULL;
 }
 
-static long wake_op(int operation, int argument, int comparison, int comparand) {
+static long wake_op(unsigned operation, int argument, int comparison, int comparand) {
     return futex(&first, FUTEX_WAKE_OP, 1, 1L, &second, FUTEX_OP(operation, argument, comparison, comparand));
 }
 

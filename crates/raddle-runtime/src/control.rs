@@ -9,12 +9,14 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_core::block::{self, Block};
 use raddle_core::{Event, EventKind, ThreadId};
 
+use crate::model::descriptor::Closed;
 use crate::pointers::Pointers;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
 use crate::scheduler::Scheduler;
 use crate::signals::Signals;
-use crate::{failure, policies, signals, sys};
+use crate::signals::kernel as signals;
+use crate::{failure, policies, sys};
 
 /// Where the state lives: away from the target's addresses, see [`block::ADDRESS`].
 const STATE_ADDRESS: usize = 0x2100_0000_0000;
@@ -30,7 +32,7 @@ pub struct State {
     /// Signals.
     pub signals: Signals,
     /// Descriptors that only this process can feed: see `points::descriptor`.
-    pub closed_descriptors: [u64; 64],
+    pub closed_descriptors: Closed,
 }
 
 /// Whether this process is under control.
@@ -144,23 +146,40 @@ pub fn point(me: ThreadId, kind: EventKind, object: usize) {
 /// A schedule point before an operation that needs something first.
 #[inline]
 pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
-    // SAFETY: `me` holds the baton; the reference ends before the switch.
-    let s = unsafe { scheduler() };
-    if s.trap_again {
-        s.trap_again = false;
-        s.thread(me).selector.store(1, Ordering::Relaxed);
+    loop {
+        // SAFETY: `me` holds the baton; the reference ends before the switch.
+        let s = unsafe { scheduler() };
+        if s.trap_again {
+            s.trap_again = false;
+            s.thread(me).selector.store(1, Ordering::Relaxed);
+        }
+        let next = s.arrive(me, event, wait, deadline);
+        if next != me {
+            switch(me, next);
+        }
+        // SAFETY: `me` holds the baton again.
+        let s = unsafe { scheduler() };
+        let wake = s.depart(me);
+        if s.threads[me.index()].signals != 0 {
+            signals::deliver(me);
+            // While the handler ran, others may have taken what was there.
+            if wake == Wake::Go && wait.key() != 0 {
+                continue;
+            }
+        }
+        return wake;
     }
-    let next = s.arrive(me, event, wait, deadline);
-    if next != me {
-        switch(me, next);
+}
+
+/// [`wait`] for calls that go on waiting after a signal handler has run.
+#[inline]
+pub fn wait_through(me: ThreadId, event: Event, until: Wait, deadline: u64) -> Wake {
+    loop {
+        let wake = wait(me, event, until, deadline);
+        if wake != Wake::Interrupted {
+            return wake;
+        }
     }
-    // SAFETY: `me` holds the baton again.
-    let state = unsafe { state() };
-    let wake = state.scheduler.depart(me);
-    if state.scheduler.threads[me.index()].signals != 0 {
-        signals::deliver(me);
-    }
-    wake
 }
 
 /// Hands the baton to another thread and waits until it comes back.

@@ -242,7 +242,7 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
 }
 
 /// libc's way to make any system call.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
     let request = Request { number, arguments: [a, b, c, d, e, f] };
     // SAFETY: the program's own system call.

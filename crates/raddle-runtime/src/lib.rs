@@ -14,22 +14,18 @@
 #![allow(clippy::missing_safety_doc)]
 
 pub mod control;
+pub mod dispatch;
 pub mod failure;
 pub mod model;
 pub mod pointers;
+pub mod points;
 pub mod policies;
 pub mod scheduler;
 pub mod signals;
+pub mod start;
 pub mod switch;
 pub mod sys;
 
-// The test harness must not interpose its own functions.
-#[cfg(not(test))]
-pub mod dispatch;
-#[cfg(not(test))]
-pub mod points;
-#[cfg(not(test))]
-pub mod start;
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -17,10 +17,13 @@ type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_cha
 static MAIN: AtomicUsize = AtomicUsize::new(0);
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
+#[cfg(not(test))]
 extern "C" fn constructor() {
     prepare();
 }
 
+// The test harness must not be taken over.
+#[cfg(not(test))]
 #[used]
 #[link_section = ".init_array"]
 static CONSTRUCTOR: extern "C" fn() = constructor;
@@ -139,7 +142,7 @@ unsafe fn clean_environment(environment: *mut *mut c_char) {
 }
 
 /// Stands between libc's start-up and the program's main.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn __libc_start_main(
     main: usize,
     argc: c_int,
@@ -182,7 +185,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
 pub fn begin_run() {
     control::start_run();
     if control::mode() == Mode::Controlled {
-        crate::signals::start_run();
+        crate::signals::kernel::start_run();
         points::thread::adopt_main();
     }
 }

@@ -1,26 +1,26 @@
-// fail: a worker that puts follow-up work into the bounded queue that it alone empties
+// fail: two workers see the last job, both go for it, and one waits for ever: the channel is not closed
 // expect: deadlock
 // uncontrolled: uncontended locks are not schedule points
 
 use crossbeam::channel;
+use std::sync::Condvar;
 use std::thread;
 
 fn main() {
-    let (sender, receiver) = channel::bounded(2);
-    let worker_sender = sender.clone();
-    let worker = thread::spawn(move || {
-        for _ in 0..6 {
-            let job: u32 = receiver.recv().unwrap();
-            if job % 2 == 0 {
-                // When main has filled the queue meanwhile, nobody is left to make room.
-                thread::yield_now();
-                worker_sender.send(job + 1).unwrap();
-            }
+    let (sender, receiver) = channel::unbounded();
+    (0..3).for_each(|job| sender.send(job).unwrap());
+    let progress = Condvar::new();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !receiver.is_empty() {
+                    // A system call, so a schedule point; the channel itself makes none while it holds messages.
+                    progress.notify_all();
+                    // What was there a moment ago may be gone, and main still holds the sender.
+                    let _: u32 = receiver.recv().unwrap();
+                }
+            });
         }
     });
-    for job in [0, 2, 4] {
-        sender.send(job).unwrap();
-        thread::yield_now();
-    }
-    worker.join().unwrap();
+    drop(sender);
 }

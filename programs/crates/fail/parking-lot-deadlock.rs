@@ -11,8 +11,8 @@ fn main() {
     let transfer = |from: &Mutex<i32>, to: &Mutex<i32>, amount| {
         let mut from = from.lock();
         // A free parking_lot lock is one inlined atomic instruction, which an unmodified binary does not show as a
-        // schedule point. The yield makes one, and the other transfer may come in here.
-        thread::yield_now();
+        // schedule point. The notification makes one, and the other transfer may come in here.
+        std::sync::Condvar::new().notify_all();
         let mut to = to.lock();
         *from -= amount;
         *to += amount;

@@ -2,19 +2,20 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
+use std::sync::Condvar;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
-use std::thread;
 
 fn main() {
     let tickets = AtomicI32::new(1);
+    let asked = Condvar::new();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     // broadcast runs the closure once on each of the three threads.
     let sold: usize = pool
         .broadcast(|_| {
-            if tickets.load(SeqCst) == 0 {
+            if tickets.load(SeqCst) <= 0 {
                 return 0;
             }
-            thread::yield_now(); // Between the check and the act another one may come.
+            asked.notify_all(); // Between the check and the act another one may come.
             tickets.fetch_sub(1, SeqCst);
             1
         })

@@ -7,6 +7,7 @@
 //! with the real functions.
 
 pub mod barrier;
+pub mod descriptor;
 pub mod mutex;
 pub mod once;
 pub mod rwlock;

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use raddle_core::block::Escape;
-use raddle_core::{Event, EventKind};
+use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::control::{point, really, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
@@ -23,14 +23,24 @@ interpose! {
         }
         match (*barrier).arrive() {
             Arrival::Opens => {
-                while let Some(t) = scheduler().waiters.after(key, None) {
-                    scheduler().wake(t);
+                // Also those who have left the queue to run a signal handler.
+                let s = scheduler();
+                for i in 0..s.created {
+                    if s.threads[i].barrier == key {
+                        s.threads[i].barrier = 0;
+                        if s.waiters.of(key).any(|t| t.index() == i) {
+                            s.wake(ThreadId(i as u16));
+                        }
+                    }
                 }
                 libc::PTHREAD_BARRIER_SERIAL_THREAD
             }
             Arrival::Waits => {
-                scheduler().waiters.insert(me, key);
-                wait(me, Event::new(EventKind::BarrierLeave, key), Wait::Event, NEVER);
+                scheduler().thread(me).barrier = key;
+                while scheduler().threads[me.index()].barrier == key {
+                    scheduler().waiters.insert(me, key);
+                    wait(me, Event::new(EventKind::BarrierLeave, key), Wait::Event, NEVER);
+                }
                 0
             }
         }

@@ -9,7 +9,7 @@ use super::condition::{pthread_cond_broadcast, pthread_cond_signal, pthread_cond
 use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use super::once::pthread_once;
 use super::thread::{create, pthread_detach, pthread_join};
-use super::time::{from_now, nanoseconds, sleep_until};
+use super::time::{from_now, nanoseconds, sleep_until, valid};
 use crate::control::scheduler;
 use crate::model::mutex::Mutex;
 use crate::model::once::Once;
@@ -66,6 +66,9 @@ interpose! {
 
     /// Sleeps.
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
+        if !valid(time) {
+            return -libc::EINVAL;
+        }
         let until = from_now(nanoseconds(time));
         if sleep_until(me, until) {
             if !left.is_null() {

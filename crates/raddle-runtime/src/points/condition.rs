@@ -10,7 +10,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use super::mutex::{acquired, lock};
 use super::thread::act_on_cancel;
 use super::time::{deadline, valid};
-use crate::control::{point, scheduler, wait};
+use crate::control::{point, scheduler, wait, wait_through};
 use crate::interpose;
 use crate::model::mutex::Mutex;
 use crate::scheduler::clock::NEVER;
@@ -21,8 +21,9 @@ use crate::scheduler::thread::{owner, Polled, Wait, Wake};
 #[repr(C)]
 pub struct Condition {
     groups: [u64; 4],
+    group_size: u32,
     flags: u32,
-    rest: [u32; 3],
+    signals: [u32; 2],
 }
 
 impl Condition {
@@ -55,7 +56,7 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
         scheduler().changed(mutex as usize);
         let thread = scheduler().thread(me);
         let why = if thread.cancel_requested && !thread.cancel_disabled {
-            wait(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
+            wait_through(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
             Wake::Cancelled
         } else {
             thread.cancellable = true;
@@ -65,7 +66,11 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
             wait(me, Event::new(EventKind::CondWait, key), Wait::Event, deadline);
             let thread = scheduler().thread(me);
             thread.cancellable = false;
-            thread.relocked
+            let why = thread.relocked;
+            if why == Wake::Interrupted {
+                wait_through(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
+            }
+            why
         };
         let result = (*mutex).restore(owner(me), count);
         acquired(me, mutex);

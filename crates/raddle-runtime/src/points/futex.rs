@@ -44,6 +44,7 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
     // SAFETY: the caller's words; `me` holds the baton whenever it runs.
     unsafe {
         match call.operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
+            libc::FUTEX_WAIT if call.time != 0 && !valid(call.time as *const timespec) => -(EINVAL as isize),
             libc::FUTEX_WAIT => wait_for(me, call, relative(call.time), u32::MAX),
             libc::FUTEX_WAIT_BITSET if call.value3 == 0 => -(EINVAL as isize),
             libc::FUTEX_WAIT_BITSET => {

@@ -13,6 +13,7 @@ pub mod once;
 pub mod process;
 pub mod rwlock;
 pub mod semaphore;
+pub mod signal;
 pub mod spin;
 pub mod thread;
 pub mod time;
@@ -84,7 +85,7 @@ macro_rules! interpose {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:ident| $body:block)*) => {
         $(
             $(#[$doc])*
-            #[no_mangle]
+            #[cfg_attr(not(test), no_mangle)]
             // A function that never returns leaves nothing after the call.
             #[allow(unreachable_code)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
@@ -118,6 +119,10 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
+            libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
+            libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
+            libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);
                 b as isize

@@ -7,7 +7,7 @@ use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{point, really, scheduler, wait_through};
 use crate::interpose;
 use crate::model::mutex::{Attempt, Mutex};
 use crate::scheduler::clock::NEVER;
@@ -21,11 +21,10 @@ pub(super) unsafe fn lock(me: ThreadId, mutex: *mut Mutex, kind: EventKind, dead
         if (*mutex).shared() {
             return lock_shared(me, mutex, kind, deadline);
         }
-        let wake = wait(me, Event::new(kind, mutex as usize), Wait::Mutex(mutex), deadline);
-        if wake == Wake::TimedOut {
-            return ETIMEDOUT;
+        match wait_through(me, Event::new(kind, mutex as usize), Wait::Mutex(mutex), deadline) {
+            Wake::TimedOut => ETIMEDOUT,
+            _ => acquire(me, mutex),
         }
-        acquire(me, mutex)
     }
 }
 
@@ -134,7 +133,7 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
             return attempt.result;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        match wait(me, Event::new(EventKind::Outside, mutex as usize), Wait::Polled(polled), deadline) {
+        match wait_through(me, Event::new(EventKind::Outside, mutex as usize), Wait::Polled(polled), deadline) {
             Wake::TimedOut => ETIMEDOUT,
             _ => attempt.result,
         }

@@ -7,7 +7,7 @@ use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{point, really, scheduler, wait_through};
 use crate::model::rwlock::RwLock;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
@@ -27,14 +27,14 @@ unsafe fn lock(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u64) -> c
         }
         let key = rwlock as usize;
         let wake = match what {
-            For::Reading => wait(me, Event::new(EventKind::ReadLock, key), Wait::Read(rwlock), deadline),
+            For::Reading => wait_through(me, Event::new(EventKind::ReadLock, key), Wait::Read(rwlock), deadline),
             For::Writing => {
                 let waits = !(*rwlock).ready_to_write(owner(me));
                 if waits {
                     (*rwlock).writer_waits();
                     scheduler().changed(key);
                 }
-                let wake = wait(me, Event::new(EventKind::WriteLock, key), Wait::Write(rwlock), deadline);
+                let wake = wait_through(me, Event::new(EventKind::WriteLock, key), Wait::Write(rwlock), deadline);
                 if waits {
                     (*rwlock).writer_stops_waiting();
                 }
@@ -75,7 +75,7 @@ unsafe fn lock_shared(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u6
             return attempt.2;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        match wait(me, Event::new(EventKind::Outside, rwlock as usize), Wait::Polled(polled), deadline) {
+        match wait_through(me, Event::new(EventKind::Outside, rwlock as usize), Wait::Polled(polled), deadline) {
             Wake::TimedOut => ETIMEDOUT,
             _ => attempt.2,
         }

@@ -27,10 +27,15 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
         thread.cancellable = true;
         thread.interruptible = true;
         let shared = (*semaphore).shared();
-        let wake = if shared {
-            take_shared(me, semaphore, deadline)
-        } else {
-            wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
+        let wake = loop {
+            let wake = if shared {
+                take_shared(me, semaphore, deadline)
+            } else {
+                wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
+            };
+            if wake != Wake::Interrupted || !scheduler().threads[me.index()].restarts {
+                break wake;
+            }
         };
         let thread = scheduler().thread(me);
         thread.cancellable = false;

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use raddle_core::{Event, EventKind};
 
-use crate::control::{point, scheduler, wait};
+use crate::control::{point, scheduler, wait_through};
 use crate::interpose;
 use crate::model::spin::Spin;
 use crate::scheduler::clock::NEVER;
@@ -13,7 +13,7 @@ use crate::scheduler::thread::Wait;
 interpose! {
     /// Locks.
     fn pthread_spin_lock(spin: *mut Spin) -> c_int |me| {
-        wait(me, Event::new(EventKind::SpinLock, spin as usize), Wait::Spin(spin), NEVER);
+        wait_through(me, Event::new(EventKind::SpinLock, spin as usize), Wait::Spin(spin), NEVER);
         let result = (*spin).try_lock();
         scheduler().changed(spin as usize);
         result

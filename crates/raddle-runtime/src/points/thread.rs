@@ -14,7 +14,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
-use crate::control::{self, current, point, really, scheduler, state, wait, Mode};
+use crate::control::{self, current, point, really, scheduler, state, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os::DYING;
@@ -107,7 +107,7 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
         let routine = (transmute::<usize, Routine>(thread.start), thread.argument);
         arm_destructor(me);
         dispatch::arm(me);
-        crate::signals::adopt(me);
+        crate::signals::kernel::adopt(me);
         routine
     }
 }
@@ -222,7 +222,7 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
         let wake = if request {
             Wake::Cancelled
         } else {
-            wait(me, Event::new(EventKind::Join, join_key(other)), Wait::Join(other), deadline)
+            wait_through(me, Event::new(EventKind::Join, join_key(other)), Wait::Join(other), deadline)
         };
         scheduler().thread(other).joined = false;
         let thread = scheduler().thread(me);
@@ -311,6 +311,9 @@ interpose! {
     /// Waits for a thread's end, but not for ever, by a clock of choice.
     fn pthread_clockjoin_np(handle: usize, value: *mut *mut c_void, clock: c_int, time: *const timespec) -> c_int |me| {
         if !time.is_null() && !valid(time) {
+            return EINVAL;
+        }
+        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
             return EINVAL;
         }
         match join(me, handle, value, deadline(clock, time)) {

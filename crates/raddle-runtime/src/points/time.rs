@@ -6,6 +6,7 @@ use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::fail;
+use super::thread::act_on_cancel;
 use crate::control::{self, point, scheduler, wait};
 use crate::interpose;
 use crate::scheduler::clock::{Clock, NEVER};
@@ -46,13 +47,25 @@ pub(super) fn from_now(duration: u64) -> u64 {
 }
 
 /// Sleeps until a deadline; says whether a signal ended the sleep.
-pub(super) fn sleep_until(me: ThreadId, deadline: u64) -> bool {
-    // SAFETY: `me` holds the baton.
-    unsafe { scheduler() }.thread(me).interruptible = true;
-    let wake = wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, deadline);
-    // SAFETY: as above.
-    unsafe { scheduler() }.thread(me).interruptible = false;
-    wake == Wake::Interrupted
+///
+/// # Safety
+/// A sleep is a cancellation point: nothing in the calling frames may need to be dropped.
+pub(super) unsafe extern "C-unwind" fn sleep_until(me: ThreadId, deadline: u64) -> bool {
+    // SAFETY: `me` holds the baton whenever it runs.
+    unsafe {
+        act_on_cancel(me);
+        let thread = scheduler().thread(me);
+        thread.interruptible = true;
+        thread.cancellable = true;
+        let wake = wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, deadline);
+        let thread = scheduler().thread(me);
+        thread.interruptible = false;
+        thread.cancellable = false;
+        if wake == Wake::Cancelled {
+            act_on_cancel(me);
+        }
+        wake == Wake::Interrupted
+    }
 }
 
 fn per_process(clock: c_int) -> bool {
@@ -97,7 +110,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
 }
 
 /// Reads a clock.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
     // SAFETY: the caller's pointer.
     unsafe {
@@ -112,7 +125,7 @@ pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec)
 }
 
 /// Reads the wall clock.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
     // SAFETY: the caller's pointer.
     unsafe {
@@ -130,7 +143,7 @@ pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_vo
 }
 
 /// Reads the wall clock in seconds.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn time(result: *mut libc::time_t) -> libc::time_t {
     // SAFETY: the caller's pointer.
     unsafe {
@@ -146,7 +159,7 @@ pub unsafe extern "C-unwind" fn time(result: *mut libc::time_t) -> libc::time_t 
 }
 
 /// C11's way to read the wall clock.
-#[no_mangle]
+#[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
     const TIME_UTC: c_int = 1;
     if base != TIME_UTC {
@@ -198,6 +211,12 @@ interpose! {
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int |me| {
         if !valid(time) || (*time).tv_sec < 0 {
             return EINVAL;
+        }
+        if per_process(clock) {
+            if clock == libc::CLOCK_THREAD_CPUTIME_ID {
+                return EINVAL;
+            }
+            return -crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left) as c_int;
         }
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };

@@ -6,7 +6,8 @@ use raddle_core::ThreadId;
 use super::clock::NEVER;
 use super::thread::{Life, Polled, Wait};
 use super::Scheduler;
-use crate::{failure, signals, sys, syscall};
+use crate::signals::kernel as signals;
+use crate::{failure, sys, syscall};
 
 /// How long to sleep between two looks at conditions that have no descriptor, at most.
 const LONGEST_NAP: u64 = 2_000_000;
@@ -27,14 +28,13 @@ impl Scheduler {
             if self.recheck() {
                 continue;
             }
-            let deadline = self.timers.first().map(|(deadline, _)| deadline);
+            let deadline = self.next_deadline();
             let open = self.polled.iter().any(|t| self.waits_for_the_world(t)) || signals::expected(self);
             match deadline {
                 // Nobody else can do anything before the deadline: time flies.
                 Some(deadline) if !open => {
                     self.clock.jump(deadline);
                     self.expire();
-                    signals::expire(self);
                 }
                 None if !open => failure::deadlock(self, me),
                 deadline => {
@@ -46,7 +46,6 @@ impl Scheduler {
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
                     self.expire();
-                    signals::expire(self);
                     nap = (nap * 2).min(LONGEST_NAP);
                 }
             }

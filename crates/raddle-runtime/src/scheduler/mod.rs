@@ -9,6 +9,7 @@ pub mod thread;
 pub mod timers;
 
 use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering;
 
 use raddle_core::block::{self, flag, Block, Escape, Outcome};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
@@ -16,6 +17,7 @@ use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
 use crate::failure;
+use crate::signals::kernel as signals;
 use crate::model::waiters::Waiters;
 use clock::{Clock, NEVER};
 use thread::{owner, Life, Polled, Thread, Wait, Wake};
@@ -288,7 +290,14 @@ impl Scheduler {
     /// Ends a thread's wait for another reason than what it waits for.
     pub fn disturb(&mut self, t: ThreadId, why: Wake) {
         if !self.threads[t.index()].relock.is_null() {
-            return self.relock(t, why);
+            if why != Wake::Interrupted {
+                return self.relock(t, why);
+            }
+            // A handler must be able to run before the mutex is free: the wait ends spuriously, as
+            // POSIX allows then.
+            let thread = self.thread(t);
+            thread.relock = core::ptr::null_mut();
+            thread.relocked = Wake::Interrupted;
         }
         if self.threads[t.index()].wake == Wake::Go {
             self.thread(t).wake = why;
@@ -300,7 +309,11 @@ impl Scheduler {
     /// thread that goes on.
     #[inline]
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Wait, deadline: u64) -> ThreadId {
-        self.results().points += 1;
+        let points = self.results().points + 1;
+        self.results().points = points;
+        if points % LOOK_OUTSIDE == 0 {
+            self.look_outside_now_and_then();
+        }
         self.clock.point();
         if event.kind != EventKind::Clock {
             self.clock.other_work();
@@ -312,7 +325,7 @@ impl Scheduler {
         thread.wake = Wake::Go;
         thread.deadline = deadline;
         let ready = self.ready(me);
-        if self.alive == 1 && ready && self.polled.is_empty() {
+        if self.alive == 1 && ready && self.polled.is_empty() && signals::next_alarm() == NEVER {
             return me;
         }
         self.arrive_shared(me, wait, ready, deadline)
@@ -441,14 +454,12 @@ impl Scheduler {
         if results.steps > max_steps {
             self.limit_reached();
         }
-        if results_points(self) % LOOK_OUTSIDE == 0 {
-            self.look_outside_now_and_then();
-        }
         chosen
     }
 
     /// Time has passed: wakes those whose deadline is over.
     fn expire(&mut self) {
+        signals::expire(self);
         while let Some((deadline, t)) = self.timers.first() {
             if deadline > self.clock.now() {
                 return;
@@ -458,9 +469,16 @@ impl Scheduler {
         }
     }
 
+    /// When time alone makes something happen.
+    fn next_deadline(&self) -> Option<u64> {
+        let deadline = self.timers.first().map_or(NEVER, |(deadline, _)| deadline);
+        let next = deadline.min(signals::next_alarm());
+        (next != NEVER).then_some(next)
+    }
+
     /// All that run only spin: let time pass for those who sleep, or call it what it is.
     fn nobody_achieves_anything(&mut self) {
-        if let Some((deadline, _)) = self.timers.first() {
+        if let Some(deadline) = self.next_deadline() {
             self.futile = 0;
             self.clock.jump(deadline);
             self.expire();
@@ -497,12 +515,11 @@ impl Scheduler {
 
     #[cold]
     fn look_outside_now_and_then(&mut self) {
+        signals::look(self);
+        // SAFETY: mapped since `start`.
+        unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
         if !self.polled.is_empty() && self.look_outside() {
             self.escaped(Escape::OutsideInput);
         }
     }
-}
-
-fn results_points(s: &mut Scheduler) -> u64 {
-    s.results().points
 }

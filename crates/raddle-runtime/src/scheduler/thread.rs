@@ -156,8 +156,16 @@ pub struct Thread {
     pub joining: u32,
     /// Signals it blocks.
     pub signal_mask: u64,
-    /// Signals that are to be handled by it.
+    /// Not zero when signals may be there for it.
     pub signals: u64,
+    /// Handlers that have run.
+    pub handled: u32,
+    /// The last handler had SA_RESTART.
+    pub restarts: bool,
+    /// The alternate signal stack: where, and how long.
+    pub alternate_stack: (usize, usize),
+    /// The barrier that it waits at.
+    pub barrier: usize,
     /// The mutex that a wait on a condition takes back when it ends.
     pub relock: *mut Mutex,
     /// Why the wait on a condition ended.

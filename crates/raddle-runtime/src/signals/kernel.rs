@@ -1,0 +1,382 @@
+//! The handlers that the kernel knows, and the way from there to the program's own.
+
+use core::arch::global_asm;
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use raddle_core::block::{Escape, Outcome};
+use raddle_core::{EventKind, ThreadId};
+
+use super::{bit, eligible, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
+use crate::control::{self, point, scheduler, state, Mode};
+use crate::dispatch::{install, set_action, KernelAction};
+use crate::scheduler::Scheduler;
+use crate::{failure, sys, syscall};
+
+/// Signals that the kernel raises at an instruction of the running thread.
+const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
+
+/// Whether a signal is one of those.
+pub fn is_fault(signal: c_int) -> bool {
+    FAULTS.contains(&signal)
+}
+
+/// What the kernel has delivered and nobody has looked at yet. Written by handlers on any thread.
+struct Mailbox {
+    slots: [Slot; 64],
+    arrivals: AtomicU64,
+}
+
+struct Slot {
+    /// 0 free, 1 being written, 2 full.
+    state: AtomicU32,
+    letter: UnsafeCell<MaybeUninit<Letter>>,
+}
+
+#[derive(Clone, Copy)]
+struct Letter {
+    number: u64,
+    pointer: usize,
+    info: libc::siginfo_t,
+}
+
+// SAFETY: a slot is written by the one who moved it from 0 to 1 and read by the one who moves it
+// from 2 to 0.
+unsafe impl Sync for Mailbox {}
+
+static MAILBOX: Mailbox = Mailbox {
+    slots: [const { Slot { state: AtomicU32::new(0), letter: UnsafeCell::new(MaybeUninit::uninit()) } }; 64],
+    arrivals: AtomicU64::new(0),
+};
+
+impl Mailbox {
+    fn post(&self, info: libc::siginfo_t) {
+        let number = self.arrivals.fetch_add(1, Ordering::Relaxed);
+        let letter = Letter { number, pointer: sys::thread_pointer(), info };
+        for slot in &self.slots {
+            if slot.state.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                // SAFETY: ours since the exchange.
+                unsafe { (*slot.letter.get()).write(letter) };
+                slot.state.store(2, Ordering::Release);
+                return;
+            }
+        }
+        // Full: standard signals may be lost when many come at once, as in the kernel.
+    }
+
+    fn take(&self) -> Option<Letter> {
+        let full = |s: &&Slot| s.state.load(Ordering::Acquire) == 2;
+        // SAFETY: full slots have been written and are read by the holder of the baton only.
+        let read = |s: &Slot| unsafe { (*s.letter.get()).assume_init() };
+        let slot = self.slots.iter().filter(full).min_by_key(|s| read(s).number)?;
+        let letter = read(slot);
+        slot.state.store(0, Ordering::Release);
+        Some(letter)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.slots.iter().all(|s| s.state.load(Ordering::Relaxed) != 2)
+    }
+}
+
+/// An asynchronous signal: only noted.
+unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments.
+    unsafe {
+        if control::mode() != Mode::Controlled {
+            return run_plainly(signal, info, context);
+        }
+        MAILBOX.post(*info);
+    }
+}
+
+/// In a forked child, or after the last thread: the program's handler runs at once.
+unsafe fn run_plainly(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments, and a handler that the program installed.
+    unsafe {
+        let action = state().signals.actions[signal as usize];
+        if action.handled() {
+            call(&action, signal, info, context);
+        }
+    }
+}
+
+/// Calls a handler of the program.
+unsafe fn call(action: &Action, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the program's handler, of the kind that its flags say.
+    unsafe {
+        if action.flags & libc::SA_SIGINFO != 0 {
+            core::mem::transmute::<usize, InfoHandler>(action.handler)(signal, info, context);
+        } else {
+            core::mem::transmute::<usize, PlainHandler>(action.handler)(signal);
+        }
+    }
+}
+
+/// A fault at an instruction of the running thread: goes through at once.
+unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's arguments; the thread that faults runs, so it holds the baton, or it is
+    // outside control and nothing of the scheduler is touched.
+    unsafe {
+        let action = if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
+        if action.handled() {
+            if action.flags & libc::SA_RESETHAND != 0 {
+                state().signals.actions[signal as usize] = Action::default();
+            }
+            return call(&action, signal, info, context);
+        }
+        if action.handler == libc::SIG_IGN && (*info).si_code <= 0 {
+            return;
+        }
+        if control::mode() == Mode::Controlled {
+            report(signal, info);
+        }
+        // Die as the program would have died.
+        set_action(signal, &KernelAction { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 });
+        let unblock = bit(signal);
+        syscall!(sys::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &unblock as *const _, 0, 8);
+        if (*info).si_code <= 0 {
+            syscall!(sys::SYS_tgkill, sys::getpid(), sys::gettid(), signal);
+        }
+    }
+}
+
+unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
+    // SAFETY: the run is over; the results are only added to.
+    unsafe {
+        let s = scheduler();
+        let me = state().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
+        let assertion = s.results().outcome == Outcome::Assert as u32;
+        s.results().thread = u32::from(me.0);
+        s.results().signal = signal;
+        s.results().address = (*info).si_addr() as u64;
+        failure::record(s, if assertion { Outcome::Assert } else { Outcome::Signal });
+        failure::freeze(s.block());
+    }
+}
+
+/// Takes over the signals at the start of a run: those that the program already handles, and the
+/// faults.
+pub fn start_run() {
+    // SAFETY: there is one thread.
+    let actions = unsafe { &mut state().signals.actions };
+    for signal in 1..SIGNALS as c_int {
+        let mut old = KernelAction { handler: 0, flags: 0, restorer: 0, mask: 0 };
+        // SAFETY: the kernel writes the action.
+        unsafe { syscall!(sys::SYS_rt_sigaction, signal, 0, &mut old as *mut _, 8) };
+        if signal == libc::SIGSYS || old.handler == on_fault as *const () as usize {
+            continue;
+        }
+        let action = Action { handler: old.handler, flags: old.flags as c_int, mask: old.mask };
+        if action.handled() {
+            actions[signal as usize] = action;
+            hook(signal, &action);
+        }
+    }
+    for signal in FAULTS {
+        if !actions[signal as usize].handled() {
+            hook(signal, &Action::default());
+        }
+    }
+    let mut mask = 0u64;
+    // SAFETY: the kernel writes the mask.
+    unsafe {
+        syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, 0, &mut mask as *mut _, 8);
+        scheduler().thread(ThreadId::MAIN).signal_mask = mask;
+    }
+}
+
+/// A thread has its first turn: SIGSYS must not be blocked, whatever it inherited.
+pub fn adopt(_me: ThreadId) {
+    let unblock = bit(libc::SIGSYS);
+    // SAFETY: reads the mask only.
+    unsafe { syscall!(sys::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &unblock as *const _, 0, 8) };
+}
+
+/// Tells the kernel what to do on a signal that the program wants to handle like this.
+pub fn hook(signal: c_int, action: &Action) {
+    let kept = action.flags & (libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT | libc::SA_ONSTACK);
+    let flags = libc::SA_SIGINFO | libc::SA_NODEFER | kept;
+    if is_fault(signal) && action.handler != libc::SIG_IGN {
+        let stack = if action.handled() { 0 } else { libc::SA_ONSTACK };
+        install(signal, on_fault as *const () as usize, flags | stack);
+    } else if action.handled() {
+        install(signal, on_signal as *const () as usize, flags | libc::SA_RESTART);
+    } else {
+        let plain = KernelAction { handler: action.handler, flags: kept as u64, restorer: 0, mask: 0 };
+        set_action(signal, &plain);
+    }
+}
+
+/// Sends a signal of this process to itself or one of its threads, through the model.
+pub fn send(target: Option<ThreadId>, signal: c_int, info: libc::siginfo_t) {
+    // SAFETY: the caller holds the baton.
+    let it = unsafe { state() };
+    it.signals.enqueue(signal, target, info);
+    if let Some(t) = target.or_else(|| eligible(&it.scheduler, signal)) {
+        if it.scheduler.threads[t.index()].signal_mask & bit(signal) == 0 {
+            notify(&mut it.scheduler, t);
+        }
+    }
+}
+
+/// Takes what the kernel has delivered since the last look; says whether there was anything.
+pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
+    let mut any = false;
+    while let Some(letter) = MAILBOX.take() {
+        any = true;
+        // SAFETY: the caller holds the baton.
+        let known = unsafe { state() }.pointers.get(letter.pointer);
+        const SI_TKILL: c_int = -6;
+        let target = if letter.info.si_code == SI_TKILL { known } else { None };
+        send(target, letter.info.si_signo, letter.info);
+    }
+    any
+}
+
+/// Looks for signals from outside while threads can run.
+pub fn look(s: &mut Scheduler) {
+    if !MAILBOX.is_empty() && take_from_kernel(s) {
+        s.escaped(Escape::OutsideInput);
+    }
+}
+
+/// Whether a signal may still come from outside: a timer of the kernel's is armed, or a child runs
+/// whose end is a signal with a handler.
+pub fn expected(scheduler: &Scheduler) -> bool {
+    // SAFETY: the caller holds the baton.
+    let signals = unsafe { &state().signals };
+    if signals.kernel_timer {
+        return true;
+    }
+    scheduler.open_world && signals.actions[libc::SIGCHLD as usize].handled() && child_runs()
+}
+
+fn child_runs() -> bool {
+    // SAFETY: the kernel writes the information.
+    unsafe {
+        let mut info: libc::siginfo_t = core::mem::zeroed();
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        let result = syscall!(libc::SYS_waitid, libc::P_ALL, 0, &mut info as *mut _, options, 0);
+        result == 0 && info.si_pid() == 0
+    }
+}
+
+/// Time has passed: the alarm may be due.
+pub fn expire(scheduler: &mut Scheduler) {
+    // SAFETY: the caller holds the baton.
+    let signals = unsafe { &mut state().signals };
+    if signals.alarm == 0 || scheduler.clock.now() < signals.alarm - 1 {
+        return;
+    }
+    signals.alarm = match signals.alarm_interval {
+        0 => 0,
+        interval => scheduler.clock.now() + interval + 1,
+    };
+    if signals.actions[libc::SIGALRM as usize].handled() {
+        const SI_KERNEL: c_int = 0x80;
+        send(None, libc::SIGALRM, own_info(libc::SIGALRM, SI_KERNEL));
+    } else {
+        // SAFETY: the default action ends the process; an ignored one does nothing.
+        unsafe { syscall!(sys::SYS_kill, sys::getpid(), libc::SIGALRM) };
+    }
+}
+
+/// The alarm's deadline.
+pub fn next_alarm() -> u64 {
+    // SAFETY: the caller holds the baton.
+    super::next_alarm(unsafe { &state().signals })
+}
+
+global_asm!(
+    // raddle_on_stack(top, function, a, b, c): calls a function on another stack.
+    ".globl raddle_on_stack",
+    ".hidden raddle_on_stack",
+    ".type raddle_on_stack,@function",
+    "raddle_on_stack:",
+    ".cfi_startproc",
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "mov rsp, rdi",
+    "and rsp, -16",
+    "mov rax, rsi",
+    "mov rdi, rdx",
+    "mov rsi, rcx",
+    "mov rdx, r8",
+    "call rax",
+    "mov rsp, rbp",
+    "pop rbp",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+    ".cfi_endproc",
+);
+
+extern "C-unwind" {
+    fn raddle_on_stack(top: usize, function: usize, a: usize, b: usize, c: usize);
+}
+
+/// Runs the handlers of what is pending for a thread, at one of its schedule points.
+#[cold]
+pub fn deliver(me: ThreadId) {
+    loop {
+        // SAFETY: `me` holds the baton.
+        let it = unsafe { state() };
+        let mask = it.scheduler.threads[me.index()].signal_mask;
+        let Some(pending) = it.signals.take_for(me, mask) else {
+            it.scheduler.thread(me).signals = 0;
+            return;
+        };
+        let signal = pending.signal;
+        let action = it.signals.actions[signal as usize];
+        if !action.handled() {
+            continue;
+        }
+        if action.flags & libc::SA_RESETHAND != 0 {
+            it.signals.actions[signal as usize] = Action::default();
+            hook(signal, &Action::default());
+        }
+        let deferred = if action.flags & libc::SA_NODEFER == 0 { bit(signal) } else { 0 };
+        let thread = it.scheduler.thread(me);
+        thread.signal_mask = mask | action.mask | deferred;
+        thread.restarts = action.flags & libc::SA_RESTART != 0;
+        // More may wait, but for what is blocked now.
+        let (interruptible, cancellable) = (thread.interruptible, thread.cancellable);
+        thread.interruptible = false;
+        thread.cancellable = false;
+        point(me, EventKind::Handler, signal as usize);
+        // SAFETY: the program's handler; nothing of ours is borrowed while it runs.
+        unsafe { run_handler(me, &action, pending.info, mask) };
+        // SAFETY: `me` holds the baton again.
+        let thread = unsafe { scheduler() }.thread(me);
+        thread.signal_mask = mask;
+        thread.handled = thread.handled.wrapping_add(1);
+        thread.interruptible = interruptible;
+        thread.cancellable = cancellable;
+    }
+}
+
+unsafe fn run_handler(me: ThreadId, action: &Action, mut info: libc::siginfo_t, mask: u64) {
+    // SAFETY: the program's handler and alternate stack.
+    unsafe {
+        let mut context: libc::ucontext_t = core::mem::zeroed();
+        (&raw mut context.uc_sigmask).cast::<u64>().write(mask);
+        let errno = crate::points::errno();
+        let stack = scheduler().threads[me.index()].alternate_stack;
+        let here = (&raw const info) as usize;
+        let on_it = (stack.0..stack.0 + stack.1).contains(&here);
+        if action.flags & libc::SA_ONSTACK != 0 && stack.1 != 0 && !on_it {
+            let top = stack.0 + stack.1 - 16;
+            let (info, context) = ((&raw mut info) as usize, (&raw mut context) as usize);
+            raddle_on_stack(top, action.handler, (*(info as *const libc::siginfo_t)).si_signo as usize, info, context);
+        } else {
+            let signal = info.si_signo;
+            call(action, signal, &raw mut info, (&raw mut context).cast());
+        }
+        crate::points::set_errno(errno);
+    }
+}
