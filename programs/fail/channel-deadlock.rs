@@ -2,9 +2,9 @@
 // expect: deadlock
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::Condvar;
 use std::thread;
 
 static LISTENING: AtomicBool = AtomicBool::new(false);

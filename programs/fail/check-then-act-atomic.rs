@@ -2,8 +2,8 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::Condvar;
 use std::thread;
 
 static BALANCE: AtomicI32 = AtomicI32::new(100);

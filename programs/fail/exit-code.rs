@@ -3,8 +3,8 @@
 // uncontrolled: uncontended locks are not schedule points
 
 use std::process::ExitCode;
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::Condvar;
 use std::thread;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0);

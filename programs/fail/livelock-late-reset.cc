@@ -10,7 +10,7 @@ int main() {
     // Belongs before the start of the worker, which may have said its word already.
     std::thread reset([] { started = false; });
     std::thread worker([] {
-        volatile int work = 0;
+        [[maybe_unused]] volatile int work = 0;
         for (int i = 0; i < 200'000; i++)
             work = i; // Some work, after which the reset has nearly always happened.
         started = true;

@@ -30,8 +30,8 @@ private:
 
 int main() {
     Mailbox mailbox;
-    std::thread a(&Mailbox::put, &mailbox), b(&Mailbox::put, &mailbox);
-    std::thread c(&Mailbox::take, &mailbox), d(&Mailbox::take, &mailbox);
+    std::thread a(&Mailbox::take, &mailbox), b(&Mailbox::put, &mailbox);
+    std::thread c(&Mailbox::put, &mailbox), d(&Mailbox::take, &mailbox);
     a.join();
     b.join();
     c.join();

@@ -3,13 +3,19 @@
 // uncontrolled: uncontended locks are not schedule points
 
 use std::hint::black_box;
-use std::sync::mpsc;
+use std::sync::{mpsc, Condvar};
 use std::thread;
 
 fn main() {
     let main_thread = thread::current();
     let (sender, receiver) = mpsc::channel();
-    let helper = thread::spawn(move || sender.send(1).unwrap());
+    let helper = thread::spawn(move || {
+        let progress = Condvar::new();
+        for _ in 0..8 {
+            progress.notify_all(); // System calls, so schedule points: main may come to its recv first.
+        }
+        sender.send(1).unwrap();
+    });
     let slow = thread::spawn(|| {
         for i in 0..200_000 {
             black_box(i); // Some work, after which the message is nearly always there.

@@ -2,8 +2,8 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::Condvar;
 use std::thread;
 
 static READY: AtomicBool = AtomicBool::new(false);

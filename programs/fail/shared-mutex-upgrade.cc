@@ -26,7 +26,7 @@ static std::string lookup() {
 int main() {
     std::thread filler(fill);
     std::thread reader([] {
-        volatile int work = 0;
+        [[maybe_unused]] volatile int work = 0;
         for (int i = 0; i < 200'000; i++)
             work = i; // Some work, after which the cache is nearly always filled.
         lookup();

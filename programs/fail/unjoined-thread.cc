@@ -13,7 +13,7 @@ int main() {
         done = true;
     });
     std::thread slow([] {
-        volatile int work = 0;
+        [[maybe_unused]] volatile int work = 0;
         for (int i = 0; i < 200'000; i++)
             work = i; // Some work, after which the worker is nearly always done.
     });

@@ -32,7 +32,9 @@ fn worker(me: usize) {
 }
 
 fn main() {
-    let threads: Vec<_> = (1..=2).map(|me| thread::spawn(move || worker(me))).collect();
+    let threads: Vec<_> = (1..=2)
+        .map(|me| thread::spawn(move || worker(me)))
+        .collect();
     READY.store(true, Release);
     for handle in threads {
         handle.join().unwrap();

@@ -13,15 +13,13 @@ fn main() {
     let done: [AtomicUsize; JOBS] = Default::default();
     thread::scope(|scope| {
         for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let job = next.fetch_add(1, SeqCst);
-                    if job >= JOBS {
-                        break;
-                    }
-                    done[job].fetch_add(1, SeqCst);
-                    thread::yield_now();
+            scope.spawn(|| loop {
+                let job = next.fetch_add(1, SeqCst);
+                if job >= JOBS {
+                    break;
                 }
+                done[job].fetch_add(1, SeqCst);
+                thread::yield_now();
             });
         }
     });

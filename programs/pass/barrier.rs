@@ -1,8 +1,8 @@
 // pass: Barrier: used again and again, exactly one leader in each round, nobody runs ahead
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::Barrier;
 use std::thread;
 
 fn main() {

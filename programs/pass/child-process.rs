@@ -7,7 +7,11 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 fn main() {
-    let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut output = child.stdout.take().unwrap();
 
@@ -28,7 +32,14 @@ fn main() {
 
     // Two children at once: each thread gets the status of its own.
     let codes: Vec<_> = [3, 4]
-        .map(|code| thread::spawn(move || Command::new("sh").args(["-c", &format!("exit {code}")]).status().unwrap()))
+        .map(|code| {
+            thread::spawn(move || {
+                Command::new("sh")
+                    .args(["-c", &format!("exit {code}")])
+                    .status()
+                    .unwrap()
+            })
+        })
         .into_iter()
         .map(|handle| handle.join().unwrap().code())
         .collect();

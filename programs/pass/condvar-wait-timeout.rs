@@ -10,8 +10,11 @@ fn main() {
     let changed = Condvar::new();
 
     let start = Instant::now();
-    let (guard, result) =
-        changed.wait_timeout_while(ready.lock().unwrap(), Duration::from_millis(2), |ready| !*ready).unwrap();
+    let (guard, result) = changed
+        .wait_timeout_while(ready.lock().unwrap(), Duration::from_millis(2), |ready| {
+            !*ready
+        })
+        .unwrap();
     assert!(result.timed_out() && !*guard);
     assert!(start.elapsed() >= Duration::from_millis(2));
     drop(guard);
@@ -21,7 +24,10 @@ fn main() {
             let mut guard = ready.lock().unwrap();
             // Neither a time-out nor a wake-up says anything about ready: only ready does.
             while !*guard {
-                guard = changed.wait_timeout(guard, Duration::from_millis(1)).unwrap().0;
+                guard = changed
+                    .wait_timeout(guard, Duration::from_millis(1))
+                    .unwrap()
+                    .0;
             }
         });
         scope.spawn(|| {

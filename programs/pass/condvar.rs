@@ -9,7 +9,9 @@ fn main() {
     let changed = Condvar::new();
     let play = |me: usize| {
         for _ in 0..4 {
-            let mut guard = changed.wait_while(turn.lock().unwrap(), |turn| *turn % 2 != me).unwrap();
+            let mut guard = changed
+                .wait_while(turn.lock().unwrap(), |turn| *turn % 2 != me)
+                .unwrap();
             *guard += 1;
             changed.notify_one();
         }

@@ -7,8 +7,8 @@
 
 using namespace std::chrono_literals;
 
-// Each semaphore has one thread that acquires it. With two, libstdc++ 12 can sleep for ever (GCC bug 104928):
-// see fail/semaphore-release-lost.cc.
+// Each semaphore has only one thread that acquires it. With two, acquire() of libstdc++ 12 can go to sleep on a count
+// of one: it read one, lost it to the other thread, and a release made it one again before its futex wait.
 static std::counting_semaphore<2> free_slots(2), used_slots(0);
 static int buffer[2];
 

@@ -22,6 +22,12 @@ fn main() {
     assert_eq!(total, 24);
 
     // In another thread the keys are other ones, and come from random bytes again.
-    let order = thread::spawn(|| (0..6).map(|i| (i, ())).collect::<HashMap<_, _>>().into_keys().collect::<Vec<i32>>());
+    let order = thread::spawn(|| {
+        (0..6)
+            .map(|i| (i, ()))
+            .collect::<HashMap<_, _>>()
+            .into_keys()
+            .collect::<Vec<i32>>()
+    });
     println!("{:?}", order.join().unwrap());
 }

@@ -14,8 +14,9 @@ static REGISTRY: LazyLock<Mutex<Vec<usize>>> = LazyLock::new(|| {
 
 fn main() {
     assert_eq!(MADE.load(SeqCst), 0);
-    let threads: Vec<_> =
-        (1..4).map(|me| thread::spawn(move || REGISTRY.lock().unwrap().push(me))).collect();
+    let threads: Vec<_> = (1..4)
+        .map(|me| thread::spawn(move || REGISTRY.lock().unwrap().push(me)))
+        .collect();
     for handle in threads {
         handle.join().unwrap();
     }

@@ -29,7 +29,10 @@ fn main() {
 
     assert!(shared.is_poisoned());
     assert!(matches!(shared.try_lock(), Err(TryLockError::Poisoned(_))));
-    shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+    shared
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .pop();
     shared.clear_poison();
     assert_eq!(*shared.lock().unwrap(), [1, 2]);
 }

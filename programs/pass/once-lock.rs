@@ -19,7 +19,10 @@ fn user(me: usize) -> (&'static str, usize, bool) {
 
 fn main() {
     let threads: Vec<_> = (0..3).map(|me| thread::spawn(move || user(me))).collect();
-    let results: Vec<_> = threads.into_iter().map(|handle| handle.join().unwrap()).collect();
+    let results: Vec<_> = threads
+        .into_iter()
+        .map(|handle| handle.join().unwrap())
+        .collect();
     for (me, (name, winner, won)) in results.iter().enumerate() {
         assert_eq!(*name, NAME.get().unwrap());
         assert_eq!(winner, WINNER.get().unwrap());

@@ -1,8 +1,8 @@
 // pass: Once: one of three callers initialises and the others wait; a panic poisons it and call_once_force repairs it
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::Once;
 use std::thread;
 
 static PLAIN: Once = Once::new();
@@ -27,7 +27,8 @@ fn main() {
     }
     assert_eq!(CALLS.load(SeqCst), 1);
 
-    let failed = thread::spawn(|| FAULTY.call_once(|| panic!("on purpose: the first attempt fails")));
+    let failed =
+        thread::spawn(|| FAULTY.call_once(|| panic!("on purpose: the first attempt fails")));
     assert!(failed.join().is_err());
     let poisoned = thread::spawn(|| FAULTY.call_once(|| unreachable!()));
     assert!(poisoned.join().is_err());

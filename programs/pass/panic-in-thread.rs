@@ -16,9 +16,15 @@ impl Drop for Witness<'_> {
 fn main() {
     // The messages go to stderr with the threads' ids, which have to be the same in each run.
     let a = thread::spawn(|| panic::panic_any(17));
-    let b = thread::Builder::new().name("b".into()).spawn(|| -> u32 { panic!("on purpose: 2") }).unwrap();
+    let b = thread::Builder::new()
+        .name("b".into())
+        .spawn(|| -> u32 { panic!("on purpose: 2") })
+        .unwrap();
     assert_eq!(a.join().unwrap_err().downcast_ref::<i32>(), Some(&17));
-    assert_eq!(b.join().unwrap_err().downcast_ref::<&str>(), Some(&"on purpose: 2"));
+    assert_eq!(
+        b.join().unwrap_err().downcast_ref::<&str>(),
+        Some(&"on purpose: 2")
+    );
 
     let (mut first, mut second) = (false, false);
     let caught = panic::catch_unwind(panic::AssertUnwindSafe(|| {

@@ -3,7 +3,7 @@
 // uncontrolled: uncontended locks are not schedule points
 
 use std::io::{self, BufRead};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{mpsc, Arc, Mutex};
 use std::thread;
 
 fn main() {
@@ -16,7 +16,9 @@ fn main() {
                 let mut sum = 0;
                 loop {
                     // The lock is held while waiting, as in the pool of the Rust book.
-                    let Ok(number) = receiver.lock().unwrap().recv() else { return sum };
+                    let Ok(number) = receiver.lock().unwrap().recv() else {
+                        return sum;
+                    };
                     sum += number;
                 }
             })
@@ -34,6 +36,9 @@ fn main() {
         count
     });
     assert_eq!(reader.join().unwrap(), 8);
-    let sum: i32 = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+    let sum: i32 = workers
+        .into_iter()
+        .map(|worker| worker.join().unwrap())
+        .sum();
     assert_eq!(sum, 31);
 }

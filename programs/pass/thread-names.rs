@@ -13,7 +13,11 @@ fn main() {
                 thread::yield_now();
                 assert_eq!(thread::current().name(), Some(name)); // Still, after others had their turn.
             };
-            thread::Builder::new().name(name.into()).stack_size(128 << 10).spawn(body).unwrap()
+            thread::Builder::new()
+                .name(name.into())
+                .stack_size(128 << 10)
+                .spawn(body)
+                .unwrap()
         })
         .collect();
     assert_eq!(threads[0].thread().name(), Some("reader"));

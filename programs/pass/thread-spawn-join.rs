@@ -5,9 +5,15 @@ use std::thread;
 
 fn main() {
     let words = vec!["warp".to_string(), "weft".to_string(), "raddle".to_string()];
-    let handles: Vec<_> = words.into_iter().map(|word| thread::spawn(move || word.len())).collect();
+    let handles: Vec<_> = words
+        .into_iter()
+        .map(|word| thread::spawn(move || word.len()))
+        .collect();
     assert_ne!(handles[0].thread().id(), handles[1].thread().id());
-    let lengths: Vec<usize> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
+    let lengths: Vec<usize> = handles
+        .into_iter()
+        .map(|handle| handle.join().unwrap())
+        .collect();
     assert_eq!(lengths, [4, 4, 6]);
 
     // A thread that starts and joins another one.

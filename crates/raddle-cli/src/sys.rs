@@ -66,6 +66,18 @@ pub fn allowed_cores() -> Vec<usize> {
     }
 }
 
+/// The cores that this process may use, the one that it is on first: the kernel has put it where
+/// there was room, and several campaigns at once should not all use the same core.
+pub fn cores_from_here() -> Vec<usize> {
+    let mut cores = allowed_cores();
+    // SAFETY: asks where this thread is.
+    let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok();
+    if let Some(at) = cores.iter().position(|&core| Some(core) == here) {
+        cores.rotate_left(at);
+    }
+    cores
+}
+
 /// Stays on one core from now on, with all children.
 pub fn pin_to(core: usize) -> io::Result<()> {
     // SAFETY: the set is plain data of the size that is passed.

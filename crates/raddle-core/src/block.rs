@@ -77,6 +77,9 @@ pub mod flag {
     pub const NO_TICK: u32 = 1 << 5;
 }
 
+/// The most functions that can be made schedule points.
+pub const SYNC_FUNCTIONS: usize = 64;
+
 /// What the command line wants of a run.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -103,8 +106,9 @@ pub struct Settings {
     pub log_capacity: u64,
     /// Decisions to follow.
     pub replay_len: u64,
-    /// Names of functions whose calls are schedule points, each ended by a zero.
-    pub sync_functions: [u8; 1024],
+    /// Functions whose calls are schedule points: where they are in the program's file, counted
+    /// from where it is loaded; 0 for none.
+    pub sync_offsets: [u64; SYNC_FUNCTIONS],
     /// What each run opens as its standard input, ended by a zero; empty: it keeps what it has.
     pub stdin: [u8; 128],
     /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.

@@ -23,15 +23,24 @@ const SA_RESTORER: u64 = 0x0400_0000;
 
 static TEXT_START: AtomicUsize = AtomicUsize::new(0);
 static TEXT_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// Where the program was loaded; 0 for one that is not relocated.
+static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// The text of the dynamic loader.
+static LOADER_START: AtomicUsize = AtomicUsize::new(0);
+static LOADER_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// The text of the C library.
+static LIBC_START: AtomicUsize = AtomicUsize::new(0);
+static LIBC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 static AVAILABLE: AtomicBool = AtomicBool::new(false);
 
-// Returning from a handler is a system call too: ours is in our own text.
+// Returning from a handler is a system call too: ours is in our own text. Unwinders and debuggers
+// know a signal frame by exactly these bytes.
 global_asm!(
     ".globl raddle_restorer",
     ".hidden raddle_restorer",
     ".type raddle_restorer,@function",
     "raddle_restorer:",
-    "mov eax, 15",
+    "mov rax, 15",
     "syscall",
 );
 
@@ -89,6 +98,9 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
     let here = raddle_restorer as *const () as usize;
     // SAFETY: libc gives valid program headers.
     unsafe {
+        // The program comes first.
+        let base = (*info).dlpi_addr as usize;
+        let _ = PROGRAM_BASE.compare_exchange(usize::MAX, base, Ordering::Relaxed, Ordering::Relaxed);
         for i in 0..(*info).dlpi_phnum as usize {
             let header = &*(*info).dlpi_phdr.add(i);
             let start = (*info).dlpi_addr as usize + header.p_vaddr as usize;
@@ -96,11 +108,47 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
             if executable && (start..start + header.p_memsz as usize).contains(&here) {
                 TEXT_START.store(start, Ordering::Relaxed);
                 TEXT_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
-                return 1;
+            } else if executable && named(info, b"libc.so") {
+                LIBC_START.store(start, Ordering::Relaxed);
+                LIBC_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
+            } else if executable && named(info, b"ld-linux") {
+                LOADER_START.store(start, Ordering::Relaxed);
+                LOADER_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
             }
         }
     }
     0
+}
+
+/// Whether an object's path contains a name.
+unsafe fn named(info: *mut libc::dl_phdr_info, name: &[u8]) -> bool {
+    // SAFETY: libc gives a path ended by a zero, or null.
+    unsafe {
+        let path = (*info).dlpi_name;
+        !path.is_null() && core::ffi::CStr::from_ptr(path).to_bytes().windows(name.len()).any(|w| w == name)
+    }
+}
+
+/// Whether an address lies in the C library's text: its own locks guard nothing that the program
+/// could observe.
+fn libc_contains(address: usize) -> bool {
+    address.wrapping_sub(LIBC_START.load(Ordering::Relaxed)) < LIBC_LENGTH.load(Ordering::Relaxed)
+}
+
+/// Whether an address lies in the dynamic loader's text. It makes its system calls under locks that
+/// the real pthread_create needs, so they are no schedule points.
+fn loader_contains(address: usize) -> bool {
+    address.wrapping_sub(LOADER_START.load(Ordering::Relaxed)) < LOADER_LENGTH.load(Ordering::Relaxed)
+}
+
+/// Whether an address lies in this library's text.
+pub fn text_contains(address: usize) -> bool {
+    address.wrapping_sub(TEXT_START.load(Ordering::Relaxed)) < TEXT_LENGTH.load(Ordering::Relaxed)
+}
+
+/// Where the program itself was loaded.
+pub fn program_base() -> usize {
+    PROGRAM_BASE.load(Ordering::Relaxed)
 }
 
 /// Traps system calls of the calling thread from now on.
@@ -163,7 +211,8 @@ unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, contex
             at(libc::REG_R9),
         ],
     };
-    let me = control::current();
+    let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
+    let me = control::current().filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
@@ -172,6 +221,9 @@ unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, contex
         }
         registers[libc::REG_RIP as usize] -= 2;
         return;
+    }
+    if me.is_some() && request.number == libc::SYS_futex && !libc_contains(at(libc::REG_RIP)) {
+        lock_of_its_own();
     }
     let before = errno();
     // SAFETY: the program's own system call.
@@ -241,6 +293,12 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
     }
 }
 
+/// A lock that is not libc's: its uncontended way makes no system call and is not seen.
+fn lock_of_its_own() {
+    // SAFETY: the calling thread holds the baton.
+    unsafe { scheduler() }.escaped(Escape::Futex);
+}
+
 /// libc's way to make any system call.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
@@ -248,7 +306,12 @@ pub unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usiz
     // SAFETY: the program's own system call.
     let result = unsafe {
         match control::current() {
-            Some(me) if !must_run_in_place(number) => perform(me, request),
+            Some(me) if !must_run_in_place(number) => {
+                if number == libc::SYS_futex {
+                    lock_of_its_own();
+                }
+                perform(me, request)
+            }
             Some(me) => {
                 in_place(me, &request);
                 request.really()

@@ -25,6 +25,7 @@ pub mod signals;
 pub mod start;
 pub mod switch;
 pub mod sys;
+pub mod tick;
 
 
 #[cfg(not(test))]

@@ -2,13 +2,16 @@
 // expect: assert
 // uncontrolled: uncontended locks are not schedule points
 
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use std::sync::Condvar;
 
 fn main() {
     let tickets = AtomicI32::new(1);
     let asked = Condvar::new();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(3)
+        .build()
+        .unwrap();
     // broadcast runs the closure once on each of the three threads.
     let sold: usize = pool
         .broadcast(|_| {

@@ -21,7 +21,11 @@ fn main() {
             })
             .collect();
         scope.spawn(move || rendezvous.send(100).unwrap());
-        takers.into_iter().map(|taker| taker.join().unwrap()).sum::<u32>() + visitor.recv().unwrap()
+        takers
+            .into_iter()
+            .map(|taker| taker.join().unwrap())
+            .sum::<u32>()
+            + visitor.recv().unwrap()
     });
     assert_eq!(sum, 115);
 
@@ -34,7 +38,10 @@ fn main() {
         let (mut total, mut open) = (0, [true, true]);
         while open != [false, false] {
             let never = channel::never();
-            let (first, second) = (if open[0] { &from_a } else { &never }, if open[1] { &from_b } else { &never });
+            let (first, second) = (
+                if open[0] { &from_a } else { &never },
+                if open[1] { &from_b } else { &never },
+            );
             channel::select! {
                 recv(first) -> message => match message { Ok(n) => total += n, Err(_) => open[0] = false },
                 recv(second) -> message => match message { Ok(n) => total += n, Err(_) => open[1] = false },
@@ -44,5 +51,8 @@ fn main() {
     });
 
     let (_silent, receiver) = channel::unbounded::<()>();
-    assert_eq!(receiver.recv_timeout(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
+    assert_eq!(
+        receiver.recv_timeout(Duration::from_millis(1)),
+        Err(RecvTimeoutError::Timeout)
+    );
 }

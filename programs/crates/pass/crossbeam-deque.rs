@@ -8,7 +8,11 @@ use std::thread;
 
 const JOBS: usize = 8;
 
-fn find(local: &Worker<usize>, global: &Injector<usize>, others: &[Stealer<usize>]) -> Option<usize> {
+fn find(
+    local: &Worker<usize>,
+    global: &Injector<usize>,
+    others: &[Stealer<usize>],
+) -> Option<usize> {
     local.pop().or_else(|| {
         iter::repeat_with(|| {
             global

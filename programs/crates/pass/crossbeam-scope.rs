@@ -32,7 +32,10 @@ fn main() {
 
         // A panic in a scoped thread comes out of its join.
         assert!(scope.spawn(|_| panic!("on purpose")).join().is_err());
-        scope.spawn(|inner| inner.spawn(|_| numbers.len()).join().unwrap()).join().unwrap()
+        scope
+            .spawn(|inner| inner.spawn(|_| numbers.len()).join().unwrap())
+            .join()
+            .unwrap()
     });
     assert_eq!(halves.unwrap(), 4);
 }

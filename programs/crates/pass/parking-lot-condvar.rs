@@ -39,5 +39,7 @@ fn main() {
     });
 
     let mut guard = go.lock();
-    assert!(changed.wait_for(&mut guard, Duration::from_millis(1)).timed_out());
+    assert!(changed
+        .wait_for(&mut guard, Duration::from_millis(1))
+        .timed_out());
 }

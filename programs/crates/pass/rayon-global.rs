@@ -8,7 +8,13 @@ fn main() {
     let lengths: Vec<usize> = words.par_iter().map(|word| word.len()).collect();
     assert_eq!(lengths, [4, 4, 6, 6, 7, 4]); // In order, whoever did the work.
     words.par_sort();
-    assert_eq!(words, ["heddle", "raddle", "reed", "shuttle", "warp", "weft"]);
-    let (longest, count) = rayon::join(|| words.par_iter().map(|word| word.len()).max(), || words.len());
+    assert_eq!(
+        words,
+        ["heddle", "raddle", "reed", "shuttle", "warp", "weft"]
+    );
+    let (longest, count) = rayon::join(
+        || words.par_iter().map(|word| word.len()).max(),
+        || words.len(),
+    );
     assert_eq!((longest, count), (Some(7), 6));
 }

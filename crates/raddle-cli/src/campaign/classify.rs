@@ -81,14 +81,19 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
     Some(Symptom::new(Kind::Output, format!("standard output differs from {}: {difference}", file.display())))
 }
 
-/// The last lines of standard error, without what differs from run to run.
-pub fn stderr_tail(stderr: &[u8]) -> Vec<String> {
+/// The lines of standard error that say most: the start of a sanitizer's report, else the end.
+pub fn telling_lines(kind: Kind, stderr: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(stderr);
+    if kind == Kind::Sanitizer {
+        let report = text.lines().skip_while(|line| !is_sanitizer_report(line));
+        return report.take(STDERR_LINES).map(str::to_string).collect();
+    }
     output::tail(stderr, STDERR_LINES)
 }
 
 fn deadlock(traces: &Traces<'_>) -> Symptom {
-    let blocked = traces.threads.iter().filter(|t| t.state == "blocked");
-    let mut places: Vec<_> = blocked
+    let waiting = traces.threads.iter().filter(|t| t.waits());
+    let mut places: Vec<_> = waiting
         .map(|t| format!("{} in {}", t.event, t.place.as_deref().unwrap_or("unknown code")))
         .collect();
     places.sort();
@@ -126,11 +131,7 @@ fn time_out(TimedOut { limit, silent }: TimedOut) -> Symptom {
 
 /// AddressSanitizer, ThreadSanitizer and so on have their own way of saying it.
 fn sanitizer(stderr: &str) -> Option<Symptom> {
-    let is_report = |line: &&str| {
-        (line.contains("ERROR: ") || line.contains("WARNING: ")) && line.contains("Sanitizer: ")
-            || line.contains(": runtime error: ")
-    };
-    let line = stderr.lines().find(is_report)?;
+    let line = stderr.lines().find(|line| is_sanitizer_report(line))?;
     // "==1234==ERROR: AddressSanitizer: heap-use-after-free on address 0x… at pc 0x… …".
     let message = line.trim_start_matches('=').trim_start_matches(|c: char| c.is_ascii_digit());
     let message = message.trim_start_matches('=').trim_start_matches("ERROR: ").trim_start_matches("WARNING: ");
@@ -138,6 +139,11 @@ fn sanitizer(stderr: &str) -> Option<Symptom> {
     let summary = stderr.lines().find_map(|line| line.strip_prefix("SUMMARY: "));
     let place = without_addresses(summary.unwrap_or(message));
     Some(Symptom { kind: Kind::Sanitizer, message: message.to_string(), place })
+}
+
+fn is_sanitizer_report(line: &str) -> bool {
+    let headline = line.contains("ERROR: ") || line.contains("WARNING: ");
+    headline && line.contains("Sanitizer: ") || line.contains(": runtime error: ")
 }
 
 /// A Rust panic that ended the process: by status 101, or by an abort.
@@ -169,14 +175,14 @@ fn without_thread_number(line: &str) -> String {
 /// A signal or a status of which nothing else is known.
 fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
     let results = traces.results;
-    let seen = (results.outcome == Outcome::Signal as u32).then_some(results.signal);
+    let seen = (results.outcome == Outcome::Signal as u32).then_some(results.signal).filter(|&s| s > 0);
     let signal = match traces.ending {
         Ending::Signal(signal) => Some(seen.unwrap_or(signal)),
         Ending::Exit(_) => seen,
     };
     match (signal, traces.ending) {
         (Some(signal), _) => {
-            let message = signal_message(signal, results.address, stderr);
+            let message = signal_message(signal, seen.map(|_| results.address), stderr);
             let culprit = traces.threads.iter().find(|t| u32::from(t.id) == results.thread);
             let place = match culprit.and_then(|t| t.place.as_deref()) {
                 Some(place) if seen.is_some() => format!("{} in {place}", signal_name(signal)),
@@ -188,10 +194,14 @@ fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
     }
 }
 
-fn signal_message(signal: i32, address: u64, stderr: &str) -> String {
+fn signal_message(signal: i32, address: Option<u64>, stderr: &str) -> String {
     let name = signal_name(signal);
     match signal {
-        libc::SIGSEGV | libc::SIGBUS => format!("{name} at address {address:#x}"),
+        libc::SIGSEGV | libc::SIGBUS => match address {
+            Some(address) => format!("{name} at address {address:#x}"),
+            // Not even the runtime's handler could run.
+            None => format!("{name}, perhaps because a stack overflowed"),
+        },
         libc::SIGABRT => match last_words(stderr) {
             Some(words) => format!("{name}: {words}"),
             None => name,
@@ -336,6 +346,7 @@ mod tests {
         ThreadView {
             id,
             state: "blocked".into(),
+            waits_for: Some(event.into()),
             event: event.into(),
             place: Some(place.into()),
             ..ThreadView::default()
@@ -383,15 +394,18 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_that_the_runtime_could_not_see_has_no_address() {
+        Case::new(Outcome::Unknown)
+            .ending(Ending::Signal(libc::SIGSEGV))
+            .is(Kind::Signal, "SIGSEGV, perhaps because a stack overflowed");
+    }
+
+    #[test]
     fn an_abort_has_its_last_words() {
         Case::new(Outcome::Signal)
             .ending(Ending::Signal(libc::SIGABRT))
-            .stderr("terminate called after throwing an instance of 'std::logic_error'\n  what():  empty\n")
-            .is(Kind::Signal, "signal 0");
-        let mut case = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT));
-        case.results.signal = libc::SIGABRT;
-        case.stderr = "terminate called after throwing an instance of 'std::logic_error'\n  what():  empty\n";
-        case.is(Kind::Signal, "SIGABRT: terminate called after throwing an instance of 'std::logic_error':  empty");
+            .stderr("terminate called after throwing an instance of 'E'\n  what():  empty\n")
+            .is(Kind::Signal, "SIGABRT: terminate called after throwing an instance of 'E':  empty");
     }
 
     #[test]

@@ -14,8 +14,11 @@ const LIBRARIES: &[&str] = &[
 const STANDARD: &[&str] = &[
     "std::", "core::", "alloc::", "<std::", "<core::", "<alloc::", "__gnu_cxx::", "__gthread_", "__rust",
     "rust_begin_unwind", "rust_panic", "_Unwind_", "__cxa_", "__interceptor_", "parking_lot::", "parking_lot_core::",
-    "lock_api::", "__libc_start", "_start", "start_thread", "clone",
+    "lock_api::", "<signal handler called>", "__libc_start", "_start", "start_thread", "clone",
 ];
+
+/// Folders of standard libraries' sources, whose functions are compiled into a program, too.
+const SOURCES: &[&str] = &["/include/c++/", "/rustc/", "/rust/library/", "/lib/rustlib/"];
 
 /// The most frames that are shown of one thread.
 const DEPTH: usize = 16;
@@ -32,15 +35,22 @@ impl Frames {
         Frames { runtime: runtime.file_name().unwrap_or_default().to_string_lossy().into_owned() }
     }
 
+    fn in_runtime(&self, frame: &Frame) -> bool {
+        file_name(frame) == self.runtime
+    }
+
     fn in_library(&self, frame: &Frame) -> bool {
-        let file = frame.module.rsplit('/').next().unwrap_or_default();
-        file == self.runtime || LIBRARIES.iter().any(|name| file.starts_with(name))
+        let file = file_name(frame);
+        self.in_runtime(frame) || LIBRARIES.iter().any(|name| file.starts_with(name))
     }
 
     /// Whether a frame is the program's own code.
     fn is_own(&self, frame: &Frame) -> bool {
         let standard = |function: &String| STANDARD.iter().any(|name| function.starts_with(name));
-        !self.in_library(frame) && !frame.function.as_ref().is_some_and(standard)
+        let copied = |file: &String| SOURCES.iter().any(|folder| file.contains(folder));
+        !self.in_library(frame)
+            && !frame.function.as_ref().is_some_and(standard)
+            && !frame.file.as_ref().is_some_and(copied)
     }
 
     /// The innermost frame of the program's own, for the place of a failure: function, file name
@@ -51,13 +61,29 @@ impl Frames {
         Some(format_frame(frame, file))
     }
 
-    /// A backtrace for a person, without the frames of the runtime and of libc at both ends.
+    /// A backtrace for a person, from the program's innermost frame to its outermost one.
     pub fn backtrace(&self, stack: &[Frame]) -> Vec<String> {
         let first = stack.iter().position(|frame| self.is_own(frame)).unwrap_or(0);
-        let last = stack.iter().rposition(|frame| self.is_own(frame)).map_or(stack.len(), |i| i + 1);
-        let shown = &stack[first..last];
-        let mut lines: Vec<_> =
-            shown.iter().take(DEPTH).map(|frame| format_frame(frame, frame.file.clone())).collect();
+        self.down_to_main(&stack[first..])
+    }
+
+    /// A backtrace that starts where the thread left the program's world: for threads that hang in a
+    /// library. Empty for a thread that waits for its turn in the runtime and has not yet run.
+    pub fn backtrace_from_library(&self, stack: &[Frame]) -> Vec<String> {
+        let outside = stack.iter().position(|frame| !self.in_runtime(frame)).unwrap_or(stack.len());
+        if !stack.iter().any(|frame| self.is_own(frame)) && outside > 0 {
+            return Vec::new();
+        }
+        self.down_to_main(&stack[outside..])
+    }
+
+    fn down_to_main(&self, stack: &[Frame]) -> Vec<String> {
+        // The main that rustc adds around the program's own has no source.
+        let outermost = |known: bool| stack.iter().rposition(|f| self.is_own(f) && (!known || f.file.is_some()));
+        let last = outermost(true).or_else(|| outermost(false)).map_or(stack.len(), |i| i + 1);
+        let shown = &stack[..last];
+        let frames = shown.iter().take(DEPTH);
+        let mut lines: Vec<_> = frames.map(|frame| format_frame(frame, frame.file.clone())).collect();
         if shown.len() > DEPTH {
             lines.push(format!("… {} more", shown.len() - DEPTH));
         }
@@ -65,9 +91,13 @@ impl Frames {
     }
 }
 
+/// The name of the file that a frame's code is in.
+fn file_name(frame: &Frame) -> &str {
+    frame.module.rsplit('/').next().unwrap_or_default()
+}
+
 /// `function (file:line)`, or what is known.
 fn format_frame(frame: &Frame, file: Option<String>) -> String {
-    let module = frame.module.rsplit('/').next().unwrap_or_default();
     let function = match &frame.function {
         Some(function) => function.clone(),
         None => format!("{:#x}", frame.address),
@@ -75,7 +105,7 @@ fn format_frame(frame: &Frame, file: Option<String>) -> String {
     match (file, frame.line) {
         (Some(file), Some(line)) => format!("{function} ({file}:{line})"),
         (Some(file), None) => format!("{function} ({file})"),
-        (None, _) => format!("{function} ({module})"),
+        (None, _) => format!("{function} ({})", file_name(frame)),
     }
 }
 
@@ -117,6 +147,26 @@ mod tests {
         let frames = Frames::new(Path::new("/opt/my_runtime.so"));
         let lines = frames.backtrace(&stack());
         assert_eq!(lines, ["deposit (/src/bank.c:31)", "qsort (/src/bank.c:31)", "main (/src/bank.c:31)"]);
+    }
+
+    #[test]
+    fn a_thread_that_hangs_in_a_library_is_shown_there() {
+        let frames = Frames::new(Path::new("/opt/my_runtime.so"));
+        let mut stack = stack();
+        stack[1] = frame("read", "/lib/libc.so.6");
+        assert_eq!(frames.backtrace_from_library(&stack)[0], "read (/src/bank.c:31)");
+        let parked = [frame("take", "/opt/my_runtime.so"), frame("start_thread", "/lib/libc.so.6")];
+        assert_eq!(frames.backtrace_from_library(&parked), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_header_of_libstdcxx_adds_is_not_the_programs_own() {
+        let invoke = Frame {
+            file: Some("/usr/include/c++/12/bits/invoke.h".into()),
+            ..frame("__invoke_impl<void>", "/home/ada/bank")
+        };
+        let lines = Frames::new(Path::new("r.so")).backtrace(&[frame("transfer", "/home/ada/bank"), invoke]);
+        assert_eq!(lines, ["transfer (/src/bank.c:31)"]);
     }
 
     #[test]

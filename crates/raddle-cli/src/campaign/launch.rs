@@ -20,6 +20,9 @@ use crate::sys;
 /// is; high, so that it is out of the program's way.
 const BLOCK_DESCRIPTOR: RawFd = 900;
 
+/// The variable from which the runtime restores the user's LD_PRELOAD for the program's children.
+const USERS_PRELOAD: &str = "RADDLE_PRELOAD";
+
 /// A fixed layout of the address space (linux/personality.h).
 const ADDR_NO_RANDOMIZE: libc::c_ulong = 0x0040000;
 
@@ -85,11 +88,14 @@ impl Launch {
         let users = variables.iter().find(|(name, _)| name == "LD_PRELOAD").map(|(_, v)| v.clone());
         let preload = environment::preload(&target.program.preload_first, runtime, users.as_deref());
         environment::set(&mut variables, OsStr::new("LD_PRELOAD"), preload);
+        if let Some(users) = users {
+            environment::set(&mut variables, OsStr::new(USERS_PRELOAD), users);
+        }
         environment::set(&mut variables, OsStr::new("TMPDIR"), scratch.tmp.clone().into());
         let block = BLOCK_DESCRIPTOR.to_string();
         environment::set(&mut variables, OsStr::new(FD_VARIABLE), block.into());
         let directory = if target.own_directory { &scratch.cwd } else { &target.directory };
-        let program = std::path::absolute(&target.program.path).unwrap_or(target.program.path.clone());
+        let program = std::path::absolute(&target.executable).unwrap_or(target.executable.clone());
         Ok(Launch {
             program: c_string(program.as_os_str())?,
             arguments: target.command.iter().map(|a| c_string(a)).collect::<Result<_, _>>()?,
@@ -105,13 +111,14 @@ impl Launch {
         let arguments = pointers(&self.arguments);
         let environment = pointers(&self.environment);
         let (reader, writer) = pipe().map_err(LaunchError::Fork)?;
+        let job = std::process::id() as pid_t;
         // SAFETY: this process has one thread, so the child may do anything before its exec.
         let pid = unsafe { libc::fork() };
         match pid {
             -1 => Err(LaunchError::Fork(io::Error::last_os_error())),
             0 => {
                 // SAFETY: in the child; both arrays end with a null pointer and outlive the call.
-                let failed = unsafe { self.become_target(descriptors, &arguments, &environment) };
+                let failed = unsafe { self.become_target(job, descriptors, &arguments, &environment) };
                 let error = io::Error::last_os_error().raw_os_error().unwrap_or(0);
                 let message = [failed as u8, error as u8];
                 // SAFETY: the message has the length that is passed; _exit runs nothing.
@@ -145,13 +152,16 @@ impl Launch {
     /// Only in a child process; the pointers must be valid.
     unsafe fn become_target(
         &self,
+        job: pid_t,
         descriptors: Descriptors,
         arguments: &[*const libc::c_char],
         environment: &[*const libc::c_char],
     ) -> usize {
         // SAFETY: system calls with valid arguments, in a process of our own.
         unsafe {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            if !sys::die_with(job) {
+                libc::_exit(127);
+            }
             // A session of its own: Ctrl-C and kill(0) do not reach across, and there is no
             // terminal that the program could leave in disorder.
             libc::setsid();
@@ -186,6 +196,18 @@ impl Launch {
             libc::execve(self.program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
         }
         STEPS.len() - 1
+    }
+}
+
+/// Whether programs can be started with a fixed layout of their address space. Containers may
+/// forbid it.
+pub fn can_fix_addresses() -> bool {
+    // SAFETY: changes an attribute of this process, and changes it back.
+    unsafe {
+        let before = libc::personality(0xffff_ffff);
+        let fixed = libc::personality(before as libc::c_ulong | ADDR_NO_RANDOMIZE) != -1;
+        libc::personality(before as libc::c_ulong);
+        before != -1 && fixed
     }
 }
 

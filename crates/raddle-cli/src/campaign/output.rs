@@ -26,6 +26,11 @@ impl Capture {
         Ok(Capture { file, limit: LIMIT, cut: false })
     }
 
+    /// Another handle on the same capture.
+    pub fn share(&self) -> io::Result<Capture> {
+        Ok(Capture { file: self.file.try_clone()?, limit: self.limit, cut: self.cut })
+    }
+
     /// The descriptor that the program writes to.
     pub fn descriptor(&self) -> RawFd {
         self.file.as_raw_fd()
@@ -80,6 +85,11 @@ impl Output {
     /// Two new, empty captures.
     pub fn new() -> io::Result<Output> {
         Ok(Output { stdout: Capture::new()?, stderr: Capture::new()? })
+    }
+
+    /// See [`Capture::share`].
+    pub fn share(&self) -> io::Result<Output> {
+        Ok(Output { stdout: self.stdout.share()?, stderr: self.stderr.share()? })
     }
 
     /// See [`Capture::clear`].

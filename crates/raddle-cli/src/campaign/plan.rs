@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::block::{flag, Settings};
+use raddle_core::block::{flag, Settings, SYNC_FUNCTIONS};
 use raddle_core::decorators::guard;
 use raddle_core::policy::Profile;
 use raddle_core::Decision;
@@ -14,6 +14,7 @@ use crate::environment::Variables;
 use crate::inspect::elf::Program;
 use crate::options::Points;
 use crate::policy_choice::PolicyChoice;
+use crate::sync_functions::SyncFunctions;
 
 /// The most decisions that a block has room for; longer logs are cut.
 const MAX_LOG: u64 = 16 << 20;
@@ -40,7 +41,7 @@ pub struct Plan {
     /// Trap system calls outside of libc's functions.
     pub dispatch: bool,
     /// Functions whose calls are points.
-    pub sync_functions: Vec<String>,
+    pub sync_functions: SyncFunctions,
     /// What a good run looks like.
     pub expect: Expectations,
     /// How many runs.
@@ -62,8 +63,10 @@ pub struct Plan {
 /// A program with everything that it gets.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// The program's file.
+    /// What the program's file is made of.
     pub program: Program,
+    /// The file to execute: the program's, but for a bundle that brings its own loader.
+    pub executable: PathBuf,
     /// Its name and arguments, as the user wrote them.
     pub command: Vec<OsString>,
     /// Where it runs.
@@ -109,13 +112,11 @@ impl Plan {
         }
     }
 
-    /// The settings that all runs share. Names that are too long were refused with the options.
+    /// The settings that all runs share.
     pub fn settings(&self) -> Settings {
-        let mut sync_functions = [0; 1024];
-        let names = self.sync_functions.iter().flat_map(|name| name.bytes().chain([0]));
-        for (to, from) in sync_functions.iter_mut().zip(names) {
-            *to = from;
-        }
+        let mut sync_offsets = [0; SYNC_FUNCTIONS];
+        let addresses = &self.sync_functions.addresses;
+        sync_offsets[..addresses.len()].copy_from_slice(addresses);
         let mut flags = flag::FREEZE;
         if self.recording.is_some() {
             flags |= flag::REPLAY;
@@ -135,7 +136,7 @@ impl Plan {
             flags,
             log_capacity: self.max_steps.min(MAX_LOG),
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
-            sync_functions,
+            sync_offsets,
             stdin: [0; 128],
             directory: [0; 512],
         }

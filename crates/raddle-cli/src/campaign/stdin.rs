@@ -111,7 +111,12 @@ fn own_path(metadata: &std::fs::Metadata) -> Option<PathBuf> {
     let path = std::fs::read_link("/proc/self/fd/0").ok()?;
     let there = path.metadata().ok()?;
     let same = (there.dev(), there.ino()) == (metadata.dev(), metadata.ino());
-    (same && path.as_os_str().as_bytes().len() < 128).then_some(path)
+    (same && fits(&path)).then_some(path)
+}
+
+/// Whether a block has room for a path.
+pub fn fits(path: &Path) -> bool {
+    path.as_os_str().as_bytes().len() < 128
 }
 
 /// Reads a pipe to its end.

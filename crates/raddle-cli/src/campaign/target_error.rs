@@ -30,15 +30,6 @@ pub enum TargetError {
         /// How long we waited.
         seconds: u64,
     },
-    /// It has the runtime, but does not get to main.
-    #[error(
-        "the program did not reach main within {seconds} s; --exec runs it without a fork server, \
-         --run-timeout gives it more time"
-    )]
-    NotReady {
-        /// How long we waited.
-        seconds: u64,
-    },
     /// More threads than the runtime has room for.
     #[error("run {run} started more than {} threads, which is the most that can be controlled", raddle_core::MAX_THREADS)]
     TooManyThreads {

@@ -28,6 +28,13 @@ pub struct ThreadView {
     pub backtrace: Vec<String>,
 }
 
+impl ThreadView {
+    /// Whether it waits for something, inside or outside the model.
+    pub fn waits(&self) -> bool {
+        self.waits_for.is_some()
+    }
+}
+
 /// Looks at the threads of a run that has stopped at a failure.
 pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[ThreadReport]) -> Vec<ThreadView> {
     let alive = |report: &ThreadReport| {
@@ -59,7 +66,10 @@ pub fn look_from_outside(unwinder: &mut Unwinder, frames: &Frames, pid: i32) -> 
             state: "running".to_string(),
             ..ThreadView::default()
         };
-        add_stack(&mut view, frames, Some(stack));
+        match &stack {
+            Ok(stack) => view.backtrace = frames.backtrace_from_library(stack),
+            Err(error) => view.backtrace = vec![format!("no backtrace: {error}")],
+        }
         view
     });
     named.collect()
@@ -72,27 +82,18 @@ fn view<E: std::fmt::Display>(
     frames: &Frames,
     stack: Option<Result<Vec<Frame>, E>>,
 ) -> ThreadView {
-    let blocked = report.state == ThreadState::Blocked as u8;
+    let waits = [ThreadState::Blocked as u8, ThreadState::Outside as u8].contains(&report.state);
     let holder = (report.holder != u16::MAX).then_some(report.holder);
     let event = EventKind::from_u8(report.kind);
     let mut view = ThreadView {
         id,
         name: name(report),
         state: state(report.state).to_string(),
-        waits_for: blocked.then(|| waits_for(report, event, all)),
-        holder: holder.filter(|_| blocked),
-        event: event.map_or("unknown", EventKind::name).to_string(),
+        waits_for: waits.then(|| waits_for(report, event, all)),
+        holder: holder.filter(|_| waits),
+        event: event.map_or("unknown", wait_name).to_string(),
         ..ThreadView::default()
     };
-    add_stack(&mut view, frames, stack);
-    view
-}
-
-fn add_stack<E: std::fmt::Display>(
-    view: &mut ThreadView,
-    frames: &Frames,
-    stack: Option<Result<Vec<Frame>, E>>,
-) {
     match stack {
         Some(Ok(stack)) => {
             view.place = frames.place(&stack);
@@ -101,6 +102,7 @@ fn add_stack<E: std::fmt::Display>(
         Some(Err(error)) => view.backtrace = vec![format!("no backtrace: {error}")],
         None => {}
     }
+    view
 }
 
 fn name(report: &ThreadReport) -> String {
@@ -123,23 +125,32 @@ fn waits_for(report: &ThreadReport, event: Option<EventKind>, all: &[ThreadRepor
     let Some(event) = event else {
         return "something that this version does not know".to_string();
     };
-    let mut text = match object(event) {
-        Object::Thread => {
-            let joined = all.get(report.object as usize);
-            format!("{event} of {}", thread(report.object, joined))
+    let what_for = wait_name(event);
+    let named = |id: u64| thread(id, all.get(id as usize));
+    let holder = (report.holder != u16::MAX).then(|| named(report.holder.into()));
+    let mut text = match (object(event), holder) {
+        (Object::Thread, Some(other)) => format!("{what_for} of {other}"),
+        (Object::Thread, None) => format!("{what_for} of a thread"),
+        (Object::Address(what), holder) if report.object != 0 => {
+            let held = holder.map_or(String::new(), |holder| format!(", held by {holder}"));
+            format!("{what_for} on {what} {:#x}{held}", report.object)
         }
-        Object::Address(what) if report.object != 0 => format!("{event} on {what} {:#x}", report.object),
-        Object::Descriptor => format!("{event} on descriptor {}", report.object as i64),
-        Object::Address(_) | Object::None => event.to_string(),
+        (Object::Descriptor, _) => format!("{what_for} on descriptor {}", report.object as i64),
+        (Object::Address(_) | Object::None, _) => what_for.to_string(),
     };
-    if report.holder != u16::MAX {
-        let holder = all.get(report.holder as usize);
-        text += &format!(", held by {}", thread(report.holder.into(), holder));
-    }
     if report.deadline != u64::MAX && report.deadline != 0 {
         text += ", with a time limit";
     }
     text
+}
+
+/// The name of a wait. Some are events of their own, after the operation that started to wait.
+fn wait_name(event: EventKind) -> &'static str {
+    match event {
+        EventKind::FutexResume => EventKind::FutexWait.name(),
+        EventKind::BarrierLeave => EventKind::Barrier.name(),
+        other => other.name(),
+    }
 }
 
 fn thread(id: u64, report: Option<&ThreadReport>) -> String {
@@ -176,7 +187,7 @@ fn object(event: EventKind) -> Object {
 
 /// Who waits for whom, in a sentence: the circle if there is one.
 pub fn deadlock_message(threads: &[ThreadView]) -> String {
-    let blocked: Vec<_> = threads.iter().filter(|t| t.state == "blocked").collect();
+    let blocked: Vec<_> = threads.iter().filter(|t| t.waits()).collect();
     if let Some(circle) = circle(&blocked) {
         let links = circle.iter().zip(circle.iter().cycle().skip(1));
         let texts: Vec<_> = links.map(|(a, b)| format!("t{a} waits for t{b}")).collect();
@@ -237,7 +248,7 @@ mod tests {
     #[test]
     fn says_what_a_thread_waits_for_and_who_holds_it() {
         let views = describe(&[
-            report(EventKind::Join, 1, u16::MAX, b"main"),
+            report(EventKind::Join, 0, 1, b"main"),
             report(EventKind::Lock, 0x4040c0, 2, b"left"),
             report(EventKind::Lock, 0x404100, 1, b""),
         ]);

@@ -12,8 +12,8 @@ use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache};
 
 pub use super::refusal::Refusal;
-pub use super::search_path::find_in_path;
-use super::{debug_file, identity, libraries, search_path};
+pub use super::search_path::{find_in_path, is_executable};
+use super::{debug_file, identity, libraries};
 
 type Elf<'a> = ElfFile64<'a, Endianness, &'a ReadCache<File>>;
 
@@ -96,7 +96,7 @@ fn check_file(path: &Path) -> Result<(), Refusal> {
     })?;
     if metadata.is_dir() {
         Err(Refusal::Directory)
-    } else if !metadata.is_file() || !search_path::is_executable(path) {
+    } else if !metadata.is_file() || !is_executable(path) {
         Err(Refusal::NotExecutable)
     } else {
         Ok(())
@@ -246,7 +246,7 @@ fn has_debug_info(file: &Elf) -> bool {
 /// A loader that cannot load the program is no error here: starting the program will say the same,
 /// and better.
 fn preload_first(program: &Path, interpreter: &Path) -> Vec<PathBuf> {
-    libraries::loaded(program, interpreter)
+    libraries::loaded(program, interpreter, None)
         .unwrap_or_default()
         .into_iter()
         .filter(|library| is_asan(&library.name))
@@ -254,7 +254,8 @@ fn preload_first(program: &Path, interpreter: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-fn is_asan(name: &str) -> bool {
+/// Whether a library is a runtime of AddressSanitizer, by its name.
+pub fn is_asan(name: &str) -> bool {
     name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan")
 }
 

@@ -45,8 +45,18 @@ pub enum LibrariesError {
 
 /// Asks a program's loader which libraries it would load, in its order. The loader
 /// itself is one of them; what the kernel maps by itself (the vdso) is not.
-pub fn loaded(program: &Path, loader: &Path) -> Result<Vec<Library>, LibrariesError> {
-    let output = Command::new(loader)
+///
+/// `library_path` stands for `LD_LIBRARY_PATH`; without it, the environment's counts.
+pub fn loaded(
+    program: &Path,
+    loader: &Path,
+    library_path: Option<&OsStr>,
+) -> Result<Vec<Library>, LibrariesError> {
+    let mut command = Command::new(loader);
+    if let Some(path) = library_path {
+        command.env("LD_LIBRARY_PATH", path);
+    }
+    let output = command
         .arg("--list")
         .arg(program)
         // What is preloaded into raddle is not the program's own.

@@ -17,6 +17,7 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// The process of this number, or the one that a thread of this number belongs to.
     pub(super) fn of(pid: i32) -> io::Result<Self> {
         Ok(Process {
             pid,

@@ -41,7 +41,7 @@ fn find_in(path: &OsStr, name: &OsStr) -> Option<PathBuf> {
 }
 
 /// Whether this process, with its effective ids, may execute the file.
-pub(super) fn is_executable(path: &Path) -> bool {
+pub fn is_executable(path: &Path) -> bool {
     let Ok(path) = CString::new(path.as_os_str().as_bytes()) else {
         return false;
     };

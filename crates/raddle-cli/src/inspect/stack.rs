@@ -51,7 +51,7 @@ pub enum StackError {
     Traced {
         /// The thread, as the kernel numbers it.
         tid: i32,
-        /// The process id of the debugger.
+        /// The debugger: its process, or the thread of it that does the tracing.
         tracer: i32,
     },
     /// The system does not let this process look at that one.
@@ -116,7 +116,10 @@ impl Unwinder {
 
     fn hold_and_walk(&mut self, pid: i32, tids: &[i32]) -> Vec<Result<Vec<Frame>, StackError>> {
         let held = tracee::hold(pid, tids);
-        let mut process = Process::of(pid).map_err(Arc::new);
+        // When the main thread has ended before the others, the process can only be reached through
+        // one of those.
+        let alive = held.iter().flatten().next().map_or(pid, tracee::Held::tid);
+        let mut process = Process::of(alive).map_err(Arc::new);
         let mut stacks = Vec::with_capacity(held.len());
         for held in &held {
             stacks.push(match (held, &mut process) {

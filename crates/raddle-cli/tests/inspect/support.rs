@@ -20,7 +20,10 @@ impl Built {
     /// The line of the source that carries a mark: a comment `// at: MARK`.
     pub fn line(&self, mark: &str) -> u32 {
         let wanted = format!("// at: {mark}");
-        let at = self.source.lines().position(|line| line.trim_end().ends_with(&wanted));
+        let at = self
+            .source
+            .lines()
+            .position(|line| line.trim_end().ends_with(&wanted));
         at.unwrap_or_else(|| panic!("no line is marked {mark}")) as u32 + 1
     }
 
@@ -36,12 +39,22 @@ pub fn c(source: &str, flags: &[&str]) -> Built {
 
 /// Compiles C++.
 pub fn cpp(source: &str, flags: &[&str]) -> Built {
-    compile("g++", "program.cc", source, &[&["-pthread"], flags].concat())
+    compile(
+        "g++",
+        "program.cc",
+        source,
+        &[&["-pthread"], flags].concat(),
+    )
 }
 
 /// Compiles Rust.
 pub fn rust(source: &str, flags: &[&str]) -> Built {
-    compile("rustc", "program.rs", source, &[&["--edition=2021"], flags].concat())
+    compile(
+        "rustc",
+        "program.rs",
+        source,
+        &[&["--edition=2021"], flags].concat(),
+    )
 }
 
 fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
@@ -58,7 +71,11 @@ fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
         .unwrap_or_else(|error| panic!("{compiler} cannot be started: {error}"));
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{compiler} failed:\n{messages}");
-    Built { folder, path, source: source.to_owned() }
+    Built {
+        folder,
+        path,
+        source: source.to_owned(),
+    }
 }
 
 /// Runs a tool such as `strip` and expects it to succeed.
@@ -75,7 +92,11 @@ pub struct Running {
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Running { child, output }
     }
@@ -89,22 +110,35 @@ impl Running {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
+        self.wait_for_states(&"S".repeat(threads));
+        self
+    }
+
+    /// Waits until the threads are, and stay for a moment, in these states (proc(5), a letter each).
+    pub fn wait_for_states(&self, expected: &str) {
         let deadline = Instant::now() + Duration::from_secs(10);
         let mut calm = 0;
         while calm < 3 {
-            let states: Vec<_> = self.tids().iter().map(|&tid| self.state(tid)).collect();
-            let is_calm = states.len() == threads && states.iter().all(|state| *state == 'S');
-            calm = if is_calm { calm + 1 } else { 0 };
-            assert!(Instant::now() < deadline, "the threads are in the states {states:?}");
+            let states: String = self.tids().iter().map(|&tid| self.state(tid)).collect();
+            calm = if states == expected { calm + 1 } else { 0 };
+            assert!(
+                Instant::now() < deadline,
+                "the threads are in the states {states}"
+            );
             sleep(Duration::from_millis(5));
         }
-        self
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: signals a child that has not been waited for.
+        assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
     }
 
     pub fn tids(&self) -> Vec<i32> {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
-        let mut tids: Vec<i32> =
-            tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect();
+        let mut tids: Vec<i32> = tasks
+            .map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap())
+            .collect();
         tids.sort_unstable();
         tids
     }
@@ -115,13 +149,19 @@ impl Running {
             let path = format!("/proc/{}/task/{tid}/comm", self.pid());
             fs::read_to_string(path).is_ok_and(|comm| comm.trim_end() == name)
         };
-        self.tids().into_iter().find(has_name).unwrap_or_else(|| panic!("no thread is called {name}"))
+        self.tids()
+            .into_iter()
+            .find(has_name)
+            .unwrap_or_else(|| panic!("no thread is called {name}"))
     }
 
     fn state(&self, tid: i32) -> char {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.pid()));
         let stat = stat.unwrap_or_default();
-        stat.rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap_or('?')
+        stat.rsplit(") ")
+            .next()
+            .and_then(|rest| rest.chars().next())
+            .unwrap_or('?')
     }
 
     pub fn kill(&mut self) {

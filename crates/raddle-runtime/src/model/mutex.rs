@@ -35,6 +35,9 @@ pub enum Type {
 
 const ROBUST: u32 = 16;
 const SHARED: u32 = 128;
+/// What `elision` remembers of a robust mutex.
+const REALLY_SHARED: i16 = 1;
+const NOT_SHARED: i16 = 2;
 
 /// Values of `owner` of a robust mutex whose owner died, as in glibc.
 const INCONSISTENT: u32 = 0x7fff_ffff;
@@ -64,9 +67,17 @@ impl Mutex {
         }
     }
 
-    /// Whether it lives in memory that other processes share.
-    pub fn shared(&self) -> bool {
-        self.kind & SHARED != 0
+    /// Whether it lives in memory that other processes share. glibc marks every robust mutex so:
+    /// for those `ask` says whether its memory is really shared, once.
+    pub fn shared(&mut self, ask: impl FnOnce() -> bool) -> bool {
+        if self.kind & SHARED == 0 {
+            return false;
+        }
+        if self.robust() && self.elision == 0 {
+            // A robust mutex does not use the field.
+            self.elision = if ask() { REALLY_SHARED } else { NOT_SHARED };
+        }
+        self.elision != NOT_SHARED
     }
 
     /// Whether it is robust.

@@ -8,7 +8,7 @@ use raddle_core::ThreadId;
 use super::condition::{pthread_cond_broadcast, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait, Condition};
 use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use super::once::pthread_once;
-use super::thread::{create, pthread_detach, pthread_join};
+use super::thread::{create, creator, pthread_detach, pthread_join};
 use super::time::{from_now, nanoseconds, sleep_until, valid};
 use crate::control::scheduler;
 use crate::model::mutex::Mutex;
@@ -31,16 +31,22 @@ fn outcome(error: c_int) -> c_int {
     }
 }
 
-interpose! {
-    /// Creates a thread.
-    fn thrd_create(handle: *mut usize, start: usize, argument: *mut c_void) -> c_int |me| {
-        // thrd_create's routine returns an int, which glibc widens when it ends: the trampoline
-        // passes the register through unchanged, so the value survives.
+/// Creates a thread.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, argument: *mut c_void) -> c_int {
+    // SAFETY: the caller keeps thrd_create's contract.
+    unsafe {
+        let really = real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int);
+        let Some(me) = creator() else { return really(handle, start, argument) };
+        // The routine returns an int, which glibc widens when it ends: the trampoline passes the
+        // register through unchanged, so the value survives.
         create(me, handle, core::ptr::null(), start, argument, |handle, _, start, argument| {
-            real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int)(handle, start, argument)
+            really(handle, start, argument)
         })
     }
+}
 
+interpose! {
     /// Waits for a thread's end.
     fn thrd_join(handle: usize, value: *mut c_int) -> c_int |me| {
         let _: ThreadId = me;

@@ -6,8 +6,8 @@ use core::ffi::{c_int, c_void};
 use libc::{id_t, idtype_t, pid_t, siginfo_t};
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, Caller, Outcome, INTERRUPTED};
-use crate::control::scheduler;
+use super::outside::{conclude, After, Caller, Outcome, INTERRUPTED};
+use crate::control;
 use crate::interpose;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
@@ -18,46 +18,82 @@ struct Children {
     which: idtype_t,
     id: id_t,
     options: c_int,
+    /// Points of the run at the last look, and looks so far.
+    points: u64,
+    looks: u32,
 }
 
-unsafe fn has_news(context: *mut c_void) -> bool {
-    // SAFETY: the context of this wait; the kernel fills the structure.
-    unsafe {
-        let children = &*context.cast::<Children>();
-        let mut info: siginfo_t = core::mem::zeroed();
-        let options = children.options | libc::WNOHANG | libc::WNOWAIT;
-        let error = syscall!(libc::SYS_waitid, children.which, children.id, &mut info as *mut _, options, 0);
-        // Also when there is no such child any more: the call says so.
-        error != 0 || info.si_pid() != 0
-    }
-}
+/// In so many looks the kernel is asked although others can run.
+const PATIENCE: u32 = 1000;
 
 impl Children {
+    fn new(which: idtype_t, id: id_t, options: c_int) -> Children {
+        Children { which, id, options, points: 0, looks: 0 }
+    }
+
+    /// Whether the call has something to say; also that there is no such child.
+    fn have_news(&self) -> bool {
+        let options = self.options | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: the kernel fills the structure.
+        unsafe {
+            let mut info: siginfo_t = core::mem::zeroed();
+            let error = syscall!(libc::SYS_waitid, self.which, self.id, &mut info as *mut _, options, 0);
+            error != 0 || info.si_pid() != 0
+        }
+    }
+
+    /// When a child ends is nobody's decision, so its end is seen only when nobody can run: when no
+    /// point has passed since the last look. That makes most runs repeat.
+    fn may_be_asked(&mut self) -> bool {
+        let points = control::block().map_or(0, |block| block.results.points);
+        let quiet = core::mem::replace(&mut self.points, points) == points;
+        self.looks += 1;
+        quiet || self.looks % PATIENCE == 0
+    }
+
     /// Makes the call, in its form that does not block, until it has news.
     fn wait(mut self, caller: Caller, patient: bool, mut attempt: impl FnMut() -> Option<isize>) -> Outcome {
         let event = Event::new(EventKind::WaitChild, self.id as usize);
-        caller.point(event.kind, event.object)?;
+        let caller = caller.point(event.kind, event.object)?;
+        if !patient {
+            let result = attempt();
+            if result.is_none() {
+                caller.made_no_progress();
+            }
+            return Ok(result.unwrap_or(0));
+        }
+        if !self.exist() {
+            return Ok(attempt().unwrap_or(0));
+        }
         loop {
-            if let Some(result) = attempt() {
-                return Ok(result);
-            }
-            if !patient {
-                // SAFETY: the caller holds the baton.
-                unsafe { scheduler() }.made_no_progress(caller.me);
-                return Ok(0);
-            }
             let polled = Polled {
-                test: has_news,
+                test: have_news,
                 context: (&raw mut self).cast(),
                 descriptors: core::ptr::null_mut(),
                 count: 0,
                 closed: false,
             };
-            if caller.wait(event, Wait::Polled(polled), NEVER)? == Wake::Interrupted {
+            if caller.wait(event, Wait::Polled(polled), NEVER, After::Restart)? == Wake::Interrupted {
                 return Ok(INTERRUPTED);
+            }
+            if let Some(result) = attempt() {
+                return Ok(result);
             }
         }
     }
+
+    /// Whether there are such children at all.
+    fn exist(&self) -> bool {
+        let options = self.options | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: no memory is involved.
+        unsafe { syscall!(libc::SYS_waitid, self.which, self.id, 0, options, 0) == 0 }
+    }
+}
+
+unsafe fn have_news(context: *mut c_void) -> bool {
+    // SAFETY: the context of this wait.
+    let children = unsafe { &mut *context.cast::<Children>() };
+    children.may_be_asked() && children.have_news()
 }
 
 /// wait4(2).
@@ -69,7 +105,7 @@ pub(super) unsafe fn wait_for_pid(caller: Caller, pid: pid_t, status: *mut c_int
         _ => (libc::P_PID, pid as id_t),
     };
     let patient = options & libc::WNOHANG == 0;
-    Children { which, id, options: options | libc::WEXITED }.wait(caller, patient, || {
+    Children::new(which, id, options | libc::WEXITED).wait(caller, patient, || {
         // SAFETY: the caller's pointers.
         let result = unsafe { syscall!(libc::SYS_wait4, pid, status, options | libc::WNOHANG, usage) };
         (result != 0).then_some(result)
@@ -79,7 +115,7 @@ pub(super) unsafe fn wait_for_pid(caller: Caller, pid: pid_t, status: *mut c_int
 /// waitid(2).
 pub(super) unsafe fn wait_for_id(caller: Caller, which: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int, usage: usize) -> Outcome {
     let patient = options & libc::WNOHANG == 0;
-    Children { which, id, options }.wait(caller, patient, || {
+    Children::new(which, id, options).wait(caller, patient, || {
         // SAFETY: the caller's pointers; the kernel fills the structure, with zeros when there is no news.
         unsafe {
             let mut own: siginfo_t = core::mem::zeroed();

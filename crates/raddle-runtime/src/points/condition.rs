@@ -7,7 +7,7 @@ use libc::{timespec, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
-use super::mutex::{acquired, lock};
+use super::mutex::{acquired, lock, shared};
 use super::thread::act_on_cancel;
 use super::time::{deadline, valid};
 use crate::control::{point, scheduler, wait, wait_through};
@@ -46,7 +46,7 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
     unsafe {
         let key = condition as usize;
         point(me, EventKind::CondWait, key);
-        if (*mutex).shared() || (*condition).shared() {
+        if shared(mutex) || (*condition).shared() {
             return Ok(wait_shared(me, condition, mutex, deadline));
         }
         if (*mutex).kind() != crate::model::mutex::Type::Normal && (*mutex).holder() != owner(me) {

@@ -90,7 +90,11 @@ unsafe fn read_ready(fd: c_int, stands: Stands, buffers: &[iovec]) -> isize {
 
 /// Reads from a descriptor.
 pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
-    caller.point(EventKind::Read, key(fd))?;
+    if caller.must_not_stop() && Stands::of(fd) == Stands::Plain {
+        // SAFETY: the caller's buffers.
+        return Ok(unsafe { read_now(fd, buffers) });
+    }
+    let caller = caller.point(EventKind::Read, key(fd))?;
     // SAFETY: the caller's buffers.
     unsafe {
         match Stands::of(fd) {
@@ -112,7 +116,7 @@ pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> 
 
 /// Writes to a descriptor.
 pub(super) unsafe fn write_from(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
-    caller.point(EventKind::Write, key(fd))?;
+    let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's buffers.
     unsafe {
         let whole = length(buffers) <= PIPE_BUF;

@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_uint};
 
 use raddle_core::EventKind;
 
-use super::descriptor::{read_one, write_one};
+use super::descriptor::{read_one, write_one, Stands};
 use super::file_lock;
 use super::outside::{conclude, keep_for_waiters, touched, Caller, Outcome};
 use crate::control::{really, state};
@@ -56,7 +56,9 @@ pub(super) unsafe fn make_eventfd(caller: Caller, count: c_uint, flags: c_int) -
 
 /// close(2).
 pub(super) unsafe fn close_one(caller: Caller, fd: c_int) -> Outcome {
-    caller.point(EventKind::Syscall, key(fd))?;
+    if !caller.must_not_stop() || Stands::of(fd) != Stands::Plain {
+        caller.point(EventKind::Syscall, key(fd))?;
+    }
     keep_for_waiters(fd);
     touched();
     // SAFETY: the program's own descriptor; the baton.
@@ -115,7 +117,7 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
             libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
                 Some(file_lock::record_lock(caller, fd, command, argument))
             }
-            libc::F_SETFL => Some(caller.point(EventKind::Syscall, key(fd)).map(|()| syscall!(libc::SYS_fcntl, fd, command, argument))),
+            libc::F_SETFL => Some(caller.point(EventKind::Syscall, key(fd)).map(|_| syscall!(libc::SYS_fcntl, fd, command, argument))),
             _ => None,
         }
     }
@@ -124,17 +126,17 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
 interpose! {
     /// Makes a pipe.
     fn pipe(ends: *mut c_int) -> c_int |me| {
-        conclude!(me, make_pipe(Caller::trap(me), ends, 0))
+        conclude!(me, make_pipe(Caller::plain(me), ends, 0))
     }
 
     /// Makes a pipe.
     fn pipe2(ends: *mut c_int, flags: c_int) -> c_int |me| {
-        conclude!(me, make_pipe(Caller::trap(me), ends, flags))
+        conclude!(me, make_pipe(Caller::plain(me), ends, flags))
     }
 
     /// Makes an event counter.
     fn eventfd(count: c_uint, flags: c_int) -> c_int |me| {
-        conclude!(me, make_eventfd(Caller::trap(me), count, flags))
+        conclude!(me, make_eventfd(Caller::plain(me), count, flags))
     }
 
     /// Takes from an event counter.
@@ -156,28 +158,28 @@ interpose! {
 
     /// Closes many descriptors.
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int |me| {
-        conclude!(me, close_many(Caller::trap(me), first, last, flags))
+        conclude!(me, close_many(Caller::plain(me), first, last, flags))
     }
 
     /// Copies a descriptor.
     fn dup(fd: c_int) -> c_int |me| {
-        conclude!(me, copy(Caller::trap(me), fd, || syscall!(libc::SYS_dup, fd)))
+        conclude!(me, copy(Caller::plain(me), fd, || syscall!(libc::SYS_dup, fd)))
     }
 
     /// Copies a descriptor to a number.
     fn dup2(fd: c_int, new: c_int) -> c_int |me| {
-        conclude!(me, copy_over(Caller::trap(me), fd, new, || syscall!(libc::SYS_dup2, fd, new)))
+        conclude!(me, copy_over(Caller::plain(me), fd, new, || syscall!(libc::SYS_dup2, fd, new)))
     }
 
     /// Copies a descriptor to a number.
     fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int |me| {
-        conclude!(me, copy_over(Caller::trap(me), fd, new, || syscall!(libc::SYS_dup3, fd, new, flags)))
+        conclude!(me, copy_over(Caller::plain(me), fd, new, || syscall!(libc::SYS_dup3, fd, new, flags)))
     }
 
     /// Copies, locks and sets descriptors.
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
         let waits = command == libc::F_SETLKW || command == libc::F_OFD_SETLKW;
-        let caller = if waits { Caller::function(me) } else { Caller::trap(me) };
+        let caller = if waits { Caller::function(me) } else { Caller::plain(me) };
         match control(caller, fd, command, argument) {
             Some(outcome) => conclude!(me, outcome),
             None => really(me, || real!(fcntl: fn(c_int, c_int, usize) -> c_int)(fd, command, argument)),
@@ -187,7 +189,7 @@ interpose! {
     /// Copies, locks and sets descriptors.
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
         let waits = command == libc::F_SETLKW || command == libc::F_OFD_SETLKW;
-        let caller = if waits { Caller::function(me) } else { Caller::trap(me) };
+        let caller = if waits { Caller::function(me) } else { Caller::plain(me) };
         match control(caller, fd, command, argument) {
             Some(outcome) => conclude!(me, outcome),
             None => really(me, || real!(fcntl64: fn(c_int, c_int, usize) -> c_int)(fd, command, argument)),

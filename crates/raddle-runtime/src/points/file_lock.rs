@@ -7,7 +7,7 @@ use core::ffi::c_int;
 use libc::off_t;
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, retry, touched, Caller, Outcome, AGAIN};
+use super::outside::{conclude, touched, After, Attempts, Caller, Outcome, AGAIN};
 use crate::dispatch::Request;
 use crate::interpose;
 use crate::model::descriptor::key;
@@ -25,7 +25,9 @@ pub(super) unsafe fn lock_file(caller: Caller, fd: c_int, operation: c_int) -> O
             return Ok(syscall!(libc::SYS_flock, fd, operation));
         }
         let arguments = [fd as usize, (operation | libc::LOCK_NB) as usize, 0, 0, 0, 0];
-        retry(caller, event, Request { number: libc::SYS_flock, arguments }, AGAIN, NEVER)
+        let request = Request { number: libc::SYS_flock, arguments };
+        let caller = caller.point(event.kind, event.object)?;
+        Attempts { request, would_block: AGAIN, deadline: NEVER, after: After::Restart }.until_done(caller, event)
     }
 }
 
@@ -44,13 +46,17 @@ pub(super) unsafe fn record_lock(caller: Caller, fd: c_int, command: c_int, lock
     };
     let arguments = [fd as usize, now as usize, lock, 0, 0, 0];
     // SAFETY: the caller's structure.
-    unsafe { retry(caller, event, Request { number: libc::SYS_fcntl, arguments }, AGAIN, NEVER) }
+    unsafe {
+        let request = Request { number: libc::SYS_fcntl, arguments };
+        let caller = caller.point(event.kind, event.object)?;
+        Attempts { request, would_block: AGAIN, deadline: NEVER, after: After::Restart }.until_done(caller, event)
+    }
 }
 
 interpose! {
     /// Locks a file.
     fn flock(fd: c_int, operation: c_int) -> c_int |me| {
-        conclude!(me, lock_file(Caller::trap(me), fd, operation))
+        conclude!(me, lock_file(Caller::plain(me), fd, operation))
     }
 
     /// Locks a part of a file from the current position.

@@ -10,7 +10,7 @@ use libc::{timespec, EAGAIN, EINTR, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
-use super::time::{deadline, from_now, nanoseconds, valid};
+use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
@@ -44,13 +44,13 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
     // SAFETY: the caller's words; `me` holds the baton whenever it runs.
     unsafe {
         match call.operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) {
-            libc::FUTEX_WAIT if call.time != 0 && !valid(call.time as *const timespec) => -(EINVAL as isize),
+            libc::FUTEX_WAIT if call.time != 0 && !valid_for_kernel(call.time as *const timespec) => -(EINVAL as isize),
             libc::FUTEX_WAIT => wait_for(me, call, relative(call.time), u32::MAX),
             libc::FUTEX_WAIT_BITSET if call.value3 == 0 => -(EINVAL as isize),
             libc::FUTEX_WAIT_BITSET => {
                 let realtime = call.operation & libc::FUTEX_CLOCK_REALTIME != 0;
                 let clock = if realtime { libc::CLOCK_REALTIME } else { libc::CLOCK_MONOTONIC };
-                if call.time != 0 && !valid(call.time as *const timespec) {
+                if call.time != 0 && !valid_for_kernel(call.time as *const timespec) {
                     return -(EINVAL as isize);
                 }
                 wait_for(me, call, deadline(clock, call.time as *const timespec), call.value3)
@@ -92,7 +92,6 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
     point(me, EventKind::FutexWait, key);
     // SAFETY: as above.
     unsafe {
-        scheduler().escaped(Escape::Futex);
         if call.word.read_volatile() != call.value {
             return -(EAGAIN as isize);
         }

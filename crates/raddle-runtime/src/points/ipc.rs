@@ -8,7 +8,7 @@ use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, is_ready, retry, touched, Caller, Outcome, Watched, AGAIN, INTERRUPTED};
+use super::outside::{conclude, is_ready, never_waits, touched, After, Attempts, Caller, Outcome, Watched, AGAIN, INTERRUPTED};
 use super::time::{deadline, from_now, nanoseconds, valid};
 use crate::control::scheduler;
 use crate::dispatch::Request;
@@ -30,7 +30,11 @@ pub(super) unsafe fn message(caller: Caller, mut request: Request, flags: usize)
     // An empty queue is another error than a full one.
     let would_block = if request.number == libc::SYS_msgrcv { -(libc::ENOMSG as isize) } else { AGAIN };
     // SAFETY: the program's own system call.
-    unsafe { retry(caller, event, request, would_block, if patient { NEVER } else { 0 }) }
+    unsafe {
+        let deadline = if patient { NEVER } else { 0 };
+        let caller = caller.point(event.kind, event.object)?;
+        Attempts { request, would_block, deadline, after: After::Fail }.until_done(caller, event)
+    }
 }
 
 /// semtimedop(2); `time` is null for ever.
@@ -59,7 +63,9 @@ pub(super) unsafe fn operate(caller: Caller, id: c_int, operations: *const sembu
         };
         let arguments = [id as usize, own.as_ptr() as usize, count, 0, 0, 0];
         let event = Event::new(EventKind::Syscall, object(id));
-        retry(caller, event, Request { number: libc::SYS_semop, arguments }, AGAIN, deadline)
+        let request = Request { number: libc::SYS_semop, arguments };
+        let caller = caller.point(event.kind, event.object)?;
+        Attempts { request, would_block: AGAIN, deadline, after: After::Fail }.until_done(caller, event)
     }
 }
 
@@ -68,15 +74,15 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Out
     let [fd, a, b, c, time, _] = request.arguments;
     let (fd, time) = (fd as c_int, time as *const timespec);
     let kind = if events == libc::POLLIN { EventKind::Read } else { EventKind::Write };
-    caller.point(kind, key(fd))?;
+    let caller = caller.point(kind, key(fd))?;
     let mut watched = Watched::new(fd, events);
     // SAFETY: the caller's arguments.
     unsafe {
-        while !is_ready(watched.fd(), events) && !super::outside::never_waits(watched.fd(), events) {
+        while !is_ready(watched.fd(), events) && !never_waits(watched.fd(), events) {
             if !time.is_null() && !valid(time) {
                 return Ok(-(EINVAL as isize));
             }
-            match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time))? {
+            match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time), After::Restart)? {
                 Wake::TimedOut => return Ok(-(ETIMEDOUT as isize)),
                 Wake::Interrupted => return Ok(INTERRUPTED),
                 _ => {}
@@ -107,12 +113,12 @@ interpose! {
 
     /// Changes semaphores.
     fn semop(id: c_int, operations: *const sembuf, count: usize) -> c_int |me| {
-        conclude!(me, operate(Caller::trap(me), id, operations, count, core::ptr::null()))
+        conclude!(me, operate(Caller::plain(me), id, operations, count, core::ptr::null()))
     }
 
     /// Changes semaphores, but does not wait for ever.
     fn semtimedop(id: c_int, operations: *const sembuf, count: usize, time: *const timespec) -> c_int |me| {
-        conclude!(me, operate(Caller::trap(me), id, operations, count, time))
+        conclude!(me, operate(Caller::plain(me), id, operations, count, time))
     }
 
     /// Receives a message.

@@ -6,17 +6,29 @@
 
 pub mod barrier;
 pub mod c11;
+pub mod call;
+pub mod child;
 pub mod condition;
+pub mod descriptor;
+pub mod descriptor_table;
+pub mod file_lock;
 pub mod futex;
+pub mod ipc;
 pub mod mutex;
 pub mod once;
+pub mod open;
+mod outside;
+pub mod poll;
 pub mod process;
 pub mod rwlock;
 pub mod semaphore;
 pub mod signal;
+pub mod socket;
 pub mod spin;
+pub mod splice;
 pub mod thread;
 pub mod time;
+mod trapped;
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -30,10 +42,10 @@ extern "C" {
 /// # Safety
 /// `name` must be ended by a zero.
 #[cold]
-pub unsafe fn next_definition(name: &'static str) -> usize {
+pub unsafe fn next_definition(name: &'static c_char) -> usize {
     const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
     // SAFETY: the caller's promise.
-    unsafe { dlsym(RTLD_NEXT, name.as_ptr().cast()) as usize }
+    unsafe { dlsym(RTLD_NEXT, name) as usize }
 }
 
 /// Sets errno and returns -1, as system call wrappers do.
@@ -63,17 +75,67 @@ pub fn result(r: isize) -> isize {
     r
 }
 
-/// The real function of a name, found once.
+/// A function of the real library. All of them lie in one section, so that they can be found at
+/// start-up: looking for one later takes the loader's lock, which a parked thread may hold.
+// Aligned to its size, so that the section is an array.
+#[repr(C, align(16))]
+pub struct Real {
+    /// The name, ended by a zero.
+    pub name: &'static c_char,
+    /// Its address; 0 while it has not been looked for.
+    pub found: core::sync::atomic::AtomicUsize,
+}
+
+impl Real {
+    /// The address of the function.
+    #[inline]
+    pub fn address(&self) -> usize {
+        match self.found.load(core::sync::atomic::Ordering::Relaxed) {
+            0 => self.look(),
+            found => found,
+        }
+    }
+
+    #[cold]
+    fn look(&self) -> usize {
+        // SAFETY: the macro ends the name with a zero.
+        let found = unsafe { next_definition(self.name) };
+        self.found.store(found, core::sync::atomic::Ordering::Relaxed);
+        found
+    }
+}
+
+/// Finds all functions of the real library.
+pub fn find_all() {
+    extern "C" {
+        #[link_name = "__start_raddle_real"]
+        static START: Real;
+        #[link_name = "__stop_raddle_real"]
+        static STOP: Real;
+    }
+    // SAFETY: the linker puts the two symbols around the section, which holds nothing else.
+    unsafe {
+        let mut at = &raw const START;
+        while at < &raw const STOP {
+            (*at).address();
+            at = at.add(1);
+        }
+    }
+}
+
+/// The real function of a name.
 #[macro_export]
 macro_rules! real {
     ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
-        static FOUND: ::core::sync::atomic::AtomicUsize = ::core::sync::atomic::AtomicUsize::new(0);
-        let mut found = FOUND.load(::core::sync::atomic::Ordering::Relaxed);
-        if found == 0 {
-            found = $crate::points::next_definition(concat!(stringify!($name), "\0"));
-            FOUND.store(found, ::core::sync::atomic::Ordering::Relaxed);
-        }
-        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(found)
+        // Used as a whole: the optimiser must not split it.
+        #[used]
+        #[link_section = "raddle_real"]
+        static REAL: $crate::points::Real = $crate::points::Real {
+            // SAFETY: the first byte of a text that is ended by a zero.
+            name: unsafe { &*concat!(stringify!($name), "\0").as_ptr().cast() },
+            found: ::core::sync::atomic::AtomicUsize::new(0),
+        };
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
     }};
 }
 
@@ -127,10 +189,7 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
                 process::fill_random(a as *mut u8, b);
                 b as isize
             }
-            _ => {
-                let _ = me;
-                return None;
-            }
+            _ => return trapped::system_call(me, request),
         })
     }
 }

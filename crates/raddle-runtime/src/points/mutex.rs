@@ -14,11 +14,17 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
 use crate::sys;
 
+/// Whether a mutex lives in memory that other processes share.
+pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
+    // SAFETY: the caller's mutex.
+    unsafe { (*mutex).shared(|| crate::start::is_shared_memory(mutex as usize)) }
+}
+
 /// Locks a mutex: waits until that is possible, before the deadline.
 pub(super) unsafe fn lock(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline: u64) -> c_int {
     // SAFETY (all below): the caller's mutex, and `me` holds the baton whenever it runs.
     unsafe {
-        if (*mutex).shared() {
+        if shared(mutex) {
             return lock_shared(me, mutex, kind, deadline);
         }
         match wait_through(me, Event::new(kind, mutex as usize), Wait::Mutex(mutex), deadline) {
@@ -169,7 +175,7 @@ interpose! {
     /// Tries to lock.
     fn pthread_mutex_trylock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::TryLock, mutex as usize);
-        if (*mutex).shared() {
+        if shared(mutex) {
             scheduler().escaped(Escape::SharedObject);
             return really(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
         }
@@ -185,7 +191,7 @@ interpose! {
     /// Unlocks.
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::Unlock, mutex as usize);
-        if (*mutex).shared() {
+        if shared(mutex) {
             scheduler().outside_touched = true;
             return really(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
         }
@@ -194,7 +200,7 @@ interpose! {
 
     /// Makes a robust mutex usable again.
     fn pthread_mutex_consistent(mutex: *mut Mutex) -> c_int |me| {
-        if (*mutex).shared() {
+        if shared(mutex) {
             return crate::real!(pthread_mutex_consistent: fn(*mut Mutex) -> c_int)(mutex);
         }
         (*mutex).make_consistent(owner(me))

@@ -16,7 +16,7 @@ use crate::control::{self, point, scheduler, state};
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::{Polled, Wait, Wake};
+use crate::scheduler::thread::{Polled, Thread, Wait, Wake};
 use crate::syscall;
 
 /// The thread is to be cancelled. Only the interposed function itself may act on it, since nothing
@@ -36,18 +36,49 @@ pub(super) const INTERRUPTED: isize = -(EINTR as isize);
 pub(super) struct Caller {
     /// The calling thread.
     pub me: ThreadId,
+    /// The call is a cancellation point.
     cancellable: bool,
+    /// The call was made past the interposed functions, maybe with a lock of libc's own held.
+    trapped: bool,
+    /// How many signal handlers had run in the thread when the call started.
+    handled: u32,
+}
+
+/// What a call does after a signal handler that was installed with SA_RESTART.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// It goes on.
+    Restart,
+    /// It fails with EINTR all the same: see signal(7).
+    Fail,
 }
 
 impl Caller {
     /// A function of libc that is a cancellation point.
     pub fn function(me: ThreadId) -> Caller {
-        Caller { me, cancellable: true }
+        Caller { me, cancellable: true, trapped: false, handled: 0 }
     }
 
-    /// A system call, or a function that is no cancellation point.
+    /// A function of libc that is no cancellation point.
+    pub fn plain(me: ThreadId) -> Caller {
+        Caller { me, cancellable: false, trapped: false, handled: 0 }
+    }
+
+    /// A trapped system call.
     pub fn trap(me: ThreadId) -> Caller {
-        Caller { me, cancellable: false }
+        Caller { me, cancellable: false, trapped: true, handled: 0 }
+    }
+
+    /// Whether there must be no schedule point before calls that never wait. ld.so reads libraries
+    /// with its lock held; if the thread stopped there, others would wait for the lock where we do
+    /// not see it, in calls of the real library.
+    pub fn must_not_stop(self) -> bool {
+        self.trapped
+    }
+
+    fn thread(&self) -> &'static mut Thread {
+        // SAFETY: the caller holds the baton.
+        unsafe { scheduler() }.thread(self.me)
     }
 
     fn check(self) -> Result<(), Cancelled> {
@@ -57,28 +88,48 @@ impl Caller {
         Ok(())
     }
 
-    /// The schedule point before an operation.
-    pub fn point(self, kind: EventKind, object: usize) -> Result<(), Cancelled> {
+    /// The schedule point before an operation. What comes back makes the call.
+    pub fn point(self, kind: EventKind, object: usize) -> Result<Caller, Cancelled> {
         point(self.me, kind, object);
-        self.check()
+        self.check()?;
+        Ok(self.started())
+    }
+
+    /// The call starts, without a schedule point.
+    pub fn started(self) -> Caller {
+        Caller { handled: self.thread().handled, ..self }
+    }
+
+    /// Whether a signal handler has run since the call started, so that it must not wait (again).
+    pub fn is_interrupted(self, after: After) -> bool {
+        let thread = self.thread();
+        thread.handled != self.handled && !(after == After::Restart && thread.restarts)
     }
 
     /// Waits; what ends the wait is given back unless it is cancellation.
-    pub fn wait(self, event: Event, until: Wait, deadline: u64) -> Result<Wake, Cancelled> {
-        self.check()?;
-        // SAFETY: the caller holds the baton.
-        let thread = unsafe { scheduler() }.thread(self.me);
-        thread.cancellable = self.cancellable;
-        thread.interruptible = true;
-        let wake = control::wait(self.me, event, until, deadline);
-        // SAFETY: as above.
-        let thread = unsafe { scheduler() }.thread(self.me);
-        thread.cancellable = false;
-        thread.interruptible = false;
-        match wake {
-            Wake::Cancelled => Err(Cancelled),
-            wake => Ok(wake),
+    pub fn wait(self, event: Event, until: Wait, deadline: u64, after: After) -> Result<Wake, Cancelled> {
+        loop {
+            self.check()?;
+            if self.is_interrupted(after) {
+                return Ok(Wake::Interrupted);
+            }
+            self.thread().cancellable = self.cancellable;
+            self.thread().interruptible = true;
+            let wake = control::wait(self.me, event, until, deadline);
+            self.thread().cancellable = false;
+            self.thread().interruptible = false;
+            match wake {
+                Wake::Cancelled => return Err(Cancelled),
+                Wake::Interrupted if !self.is_interrupted(after) => {}
+                wake => return Ok(wake),
+            }
         }
+    }
+
+    /// The call did not wait and achieved nothing.
+    pub fn made_no_progress(self) {
+        // SAFETY: the caller holds the baton.
+        unsafe { scheduler() }.made_no_progress(self.me);
     }
 }
 
@@ -170,8 +221,7 @@ impl Watched {
             if !done && never_waits(self.entry.fd, self.entry.events) {
                 result = attempt(self.entry.fd, true);
                 if result == AGAIN {
-                    // SAFETY: the caller holds the baton.
-                    unsafe { scheduler() }.made_no_progress(caller.me);
+                    caller.made_no_progress();
                     return Ok(AGAIN);
                 }
             } else if !done {
@@ -198,11 +248,12 @@ impl Watched {
     pub fn wait(&mut self, caller: Caller, kind: EventKind) -> Result<Wake, Cancelled> {
         let (fd, events) = (self.entry.fd, self.entry.events);
         let deadline = *self.deadline.get_or_insert_with(|| time_out_of(fd, events));
-        self.wait_until(caller, kind, deadline)
+        let after = if deadline == NEVER { After::Restart } else { After::Fail };
+        self.wait_until(caller, kind, deadline, after)
     }
 
     /// Waits until the descriptor is ready, or a deadline has passed.
-    pub fn wait_until(&mut self, caller: Caller, kind: EventKind, deadline: u64) -> Result<Wake, Cancelled> {
+    pub fn wait_until(&mut self, caller: Caller, kind: EventKind, deadline: u64, after: After) -> Result<Wake, Cancelled> {
         let fd = self.entry.fd;
         let strange = self.ignored_looks > 0;
         // SAFETY: the caller holds the baton.
@@ -214,7 +265,7 @@ impl Watched {
             count: 1,
             closed,
         };
-        caller.wait(Event::new(kind, key(fd)), Wait::Polled(polled), deadline)
+        caller.wait(Event::new(kind, key(fd)), Wait::Polled(polled), deadline, after)
     }
 }
 
@@ -267,6 +318,17 @@ pub(super) fn keep_for_waiters(fd: c_int) {
 
 /// A call in a form that does not block, made until it succeeds. The kernel grants such things (locks
 /// on files, units of semaphores, messages) to those who wait, so the test makes the call.
+pub(super) struct Attempts {
+    /// The call.
+    pub request: Request,
+    /// What it says when it would block.
+    pub would_block: isize,
+    /// When to give up; 0 after the first attempt.
+    pub deadline: u64,
+    /// What signals do to it.
+    pub after: After,
+}
+
 struct Attempt {
     request: Request,
     would_block: isize,
@@ -282,28 +344,32 @@ unsafe fn attempt(context: *mut c_void) -> bool {
     }
 }
 
-/// Makes a call until it says something else than that it would block; a deadline of 0 makes it once.
-pub(super) unsafe fn retry(caller: Caller, event: Event, request: Request, would_block: isize, deadline: u64) -> Outcome {
-    caller.point(event.kind, event.object)?;
-    let mut context = Attempt { request, would_block, result: 0 };
-    let pointer = (&raw mut context).cast();
-    // SAFETY: the program's own system call.
-    if !unsafe { attempt(pointer) } {
-        if deadline == 0 {
-            // SAFETY: the caller holds the baton.
-            unsafe { scheduler() }.made_no_progress(caller.me);
-            return Ok(would_block);
+impl Attempts {
+    /// Makes the call, after the schedule point, until it says something else than that it would block.
+    pub unsafe fn until_done(self, caller: Caller, event: Event) -> Outcome {
+        let mut context = Attempt { request: self.request, would_block: self.would_block, result: 0 };
+        let pointer: *mut Attempt = &raw mut context;
+        // SAFETY (all below): the program's own system call.
+        if !unsafe { attempt(pointer.cast()) } {
+            if self.deadline == 0 {
+                caller.made_no_progress();
+                return Ok(self.would_block);
+            }
+            let polled = Polled {
+                test: attempt,
+                context: pointer.cast(),
+                descriptors: core::ptr::null_mut(),
+                count: 0,
+                closed: false,
+            };
+            match caller.wait(event, Wait::Polled(polled), self.deadline, self.after)? {
+                Wake::TimedOut => return Ok(AGAIN),
+                Wake::Interrupted => return Ok(INTERRUPTED),
+                _ => {}
+            }
         }
-        let polled =
-            Polled { test: attempt, context: pointer, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        match caller.wait(event, Wait::Polled(polled), deadline)? {
-            Wake::TimedOut => return Ok(AGAIN),
-            Wake::Interrupted => return Ok(INTERRUPTED),
-            _ => {}
-        }
+        touched();
+        // Whoever made the test wrote it.
+        Ok(unsafe { (*pointer).result })
     }
-    touched();
-    // Read anew: whoever made the test wrote it.
-    // SAFETY: the context is still there.
-    Ok(unsafe { (*pointer.cast::<Attempt>()).result })
 }

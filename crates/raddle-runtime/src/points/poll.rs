@@ -1,15 +1,14 @@
 //! poll, select and epoll_wait: the descriptors are asked without waiting, and asked again when
 //! something may have changed. Time-outs go by the virtual clock; without descriptors they sleep.
-//!
-//! The signal masks of ppoll, pselect and epoll_pwait are handed to the kernel with each question.
 
 use core::ffi::{c_int, c_void};
 
 use libc::{nfds_t, pollfd, timespec, timeval, EINVAL};
-use raddle_core::{Event, EventKind};
+use raddle_core::{Event, EventKind, ThreadId};
 
 use super::descriptor_table::TABLE;
-use super::outside::{conclude, touched, Caller, Outcome, Watched, INTERRUPTED};
+use super::outside::{conclude, touched, After, Caller, Cancelled, Outcome, Watched, INTERRUPTED};
+use super::signal::set_mask;
 use super::time::{from_now, nanoseconds, valid};
 use crate::control::{scheduler, state};
 use crate::model::descriptor::key;
@@ -19,8 +18,6 @@ use crate::{interpose, real, sys, syscall};
 
 /// The deadline of a call that does not wait.
 const AT_ONCE: u64 = 0;
-/// The size of the kernel's signal sets.
-const MASK_SIZE: usize = 8;
 /// Descriptors that select is told about, at most.
 const MOST: usize = 4096;
 /// Descriptors of a select that the process sleeps on while nobody can run; more are asked now and
@@ -59,22 +56,61 @@ fn left(deadline: u64) -> u64 {
     deadline.saturating_sub(unsafe { scheduler() }.clock.now())
 }
 
+/// The signal mask of the calling thread, changed for one call.
+struct Masked {
+    me: ThreadId,
+    before: Option<u64>,
+}
+
+impl Masked {
+    /// Sets the mask, if there is one; handlers of what it lets through run at once.
+    unsafe fn set(me: ThreadId, mask: *const u64) -> Masked {
+        if mask.is_null() {
+            return Masked { me, before: None };
+        }
+        // SAFETY: the caller's mask; the baton.
+        unsafe {
+            let before = scheduler().threads[me.index()].signal_mask;
+            set_mask(me, *mask);
+            Masked { me, before: Some(before) }
+        }
+    }
+}
+
+impl Drop for Masked {
+    fn drop(&mut self) {
+        if let Some(before) = self.before {
+            // SAFETY: the caller holds the baton.
+            unsafe { set_mask(self.me, before) };
+        }
+    }
+}
+
 /// Asks, waits and asks again: how all of these calls work. `ask` says what the call returns, 0 when
-/// nothing is ready.
-fn until_ready(caller: Caller, event: Event, deadline: u64, until: Wait, mut ask: impl FnMut() -> isize) -> Outcome {
-    caller.point(event.kind, event.object)?;
+/// nothing is ready; `wait` waits until that may have changed.
+unsafe fn until_ready<T>(
+    caller: Caller,
+    object: usize,
+    deadline: u64,
+    mask: *const u64,
+    asked: &mut T,
+    ask: impl Fn(&mut T) -> isize,
+    wait: impl Fn(&mut T, Caller) -> Result<Wake, Cancelled>,
+) -> Outcome {
+    let caller = caller.point(EventKind::Poll, object)?;
+    // SAFETY: the caller's mask.
+    let _masked = unsafe { Masked::set(caller.me, mask) };
     loop {
-        let result = ask();
+        let result = ask(asked);
         if result != 0 {
             return Ok(result);
         }
         if deadline == AT_ONCE {
-            // SAFETY: the caller holds the baton.
-            unsafe { scheduler() }.made_no_progress(caller.me);
-            return Ok(0);
+            caller.made_no_progress();
+            return Ok(if caller.is_interrupted(After::Fail) { INTERRUPTED } else { 0 });
         }
-        match caller.wait(event, until, deadline)? {
-            Wake::TimedOut => return Ok(ask()),
+        match wait(asked, caller)? {
+            Wake::TimedOut => return Ok(ask(asked)),
             Wake::Interrupted => return Ok(INTERRUPTED),
             _ => {}
         }
@@ -108,7 +144,7 @@ unsafe fn set_is_ready(context: *mut c_void) -> bool {
 }
 
 /// ppoll(2).
-pub(super) unsafe fn poll_until(caller: Caller, descriptors: *mut pollfd, count: nfds_t, deadline: u64, mask: usize) -> Outcome {
+pub(super) unsafe fn poll_until(caller: Caller, descriptors: *mut pollfd, count: nfds_t, deadline: u64, mask: *const u64) -> Outcome {
     let mut set = Set { descriptors, count };
     let context = (&raw mut set).cast();
     // SAFETY: the caller's array, as long as the kernel accepts the number.
@@ -117,17 +153,24 @@ pub(super) unsafe fn poll_until(caller: Caller, descriptors: *mut pollfd, count:
         _ if count > 1 << 20 => return Ok(-(EINVAL as isize)),
         _ => unsafe { core::slice::from_raw_parts(descriptors, count as usize) },
     };
-    let until = any_of(entries, set_is_ready, context, true);
+    let mut until = any_of(entries, set_is_ready, context, true);
     let object = entries.first().map_or(0, |d| key(d.fd));
-    until_ready(caller, Event::new(EventKind::Poll, object), deadline, until, || {
-        let zero = sys::timespec(0);
-        // SAFETY: the caller's array and mask.
-        unsafe { syscall!(libc::SYS_ppoll, descriptors, count, &zero as *const _, mask, MASK_SIZE) }
-    })
+    // SAFETY: the caller's array and mask.
+    unsafe {
+        until_ready(
+            caller,
+            object,
+            deadline,
+            mask,
+            &mut until,
+            |_| syscall!(libc::SYS_poll, descriptors, count, 0),
+            |&mut until, caller| caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail),
+        )
+    }
 }
 
 /// ppoll(2) with its time-out, which the kernel's own call updates.
-pub(super) unsafe fn poll_for(caller: Caller, descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: usize, update: bool) -> Outcome {
+pub(super) unsafe fn poll_for(caller: Caller, descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: *const u64, update: bool) -> Outcome {
     // SAFETY: the caller's pointers.
     unsafe {
         let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
@@ -167,9 +210,8 @@ impl Sets {
     }
 
     /// Asks the kernel, which leaves in the sets what is ready.
-    unsafe fn ask(&mut self, mask: usize) -> isize {
+    unsafe fn ask(&mut self) -> isize {
         let zero = sys::timespec(0);
-        let mask = [mask, MASK_SIZE];
         let given = self.given;
         let [read, write, except] = &mut self.bits;
         let pointer = |bits: &mut Bits, given: bool| if given { bits.as_mut_ptr() } else { core::ptr::null_mut() };
@@ -182,7 +224,7 @@ impl Sets {
                 pointer(write, given[1]),
                 pointer(except, given[2]),
                 &zero as *const _,
-                mask.as_ptr()
+                0
             )
         }
     }
@@ -208,11 +250,11 @@ impl Sets {
 
 unsafe fn sets_are_ready(context: *mut c_void) -> bool {
     // SAFETY: the context of this wait.
-    unsafe { (*context.cast::<Sets>()).clone().ask(0) != 0 }
+    unsafe { (*context.cast::<Sets>()).clone().ask() != 0 }
 }
 
 /// pselect(2).
-pub(super) unsafe fn select_until(caller: Caller, highest: c_int, sets: [*mut u64; 3], deadline: u64, mask: usize) -> Outcome {
+pub(super) unsafe fn select_until(caller: Caller, highest: c_int, sets: [*mut u64; 3], deadline: u64, mask: *const u64) -> Outcome {
     if highest < 0 {
         return Ok(-(EINVAL as isize));
     }
@@ -223,12 +265,16 @@ pub(super) unsafe fn select_until(caller: Caller, highest: c_int, sets: [*mut u6
         let count = wanted.entries(&mut entries);
         let context = (&raw mut wanted).cast();
         let until = any_of(&entries[..count.unwrap_or(0)], sets_are_ready, context, count.is_some());
-        let event = Event::new(EventKind::Poll, key(entries[0].fd));
+        let object = key(entries[0].fd);
         let mut ready = wanted;
-        let result = until_ready(caller, event, deadline, until, || {
-            ready = *context.cast::<Sets>();
-            ready.ask(mask)
-        })?;
+        let ask = |ready: &mut Sets| {
+            *ready = *context.cast::<Sets>();
+            ready.ask()
+        };
+        let wait = |_: &mut Sets, caller: Caller| {
+            caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail)
+        };
+        let result = until_ready(caller, object, deadline, mask, &mut ready, ask, wait)?;
         if result >= 0 {
             ready.give_back(sets);
         }
@@ -248,7 +294,7 @@ pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64;
             let time = ((*time).tv_sec as u64).saturating_mul(1_000_000_000).saturating_add((*time).tv_usec as u64 * 1000);
             if time == 0 { AT_ONCE } else { from_now(time) }
         };
-        let result = select_until(caller, highest, sets, deadline, 0)?;
+        let result = select_until(caller, highest, sets, deadline, core::ptr::null())?;
         if !time.is_null() {
             let left = left(deadline);
             *time = timeval { tv_sec: (left / 1_000_000_000) as i64, tv_usec: (left % 1_000_000_000 / 1000) as i64 };
@@ -258,7 +304,7 @@ pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64;
 }
 
 /// pselect(2) with its time-out, which the kernel's own call updates.
-pub(super) unsafe fn select_pointers(caller: Caller, highest: c_int, sets: [*mut u64; 3], time: *mut timespec, mask: usize, update: bool) -> Outcome {
+pub(super) unsafe fn select_pointers(caller: Caller, highest: c_int, sets: [*mut u64; 3], time: *mut timespec, mask: *const u64, update: bool) -> Outcome {
     // SAFETY: the caller's pointers.
     unsafe {
         let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
@@ -271,30 +317,24 @@ pub(super) unsafe fn select_pointers(caller: Caller, highest: c_int, sets: [*mut
 }
 
 /// epoll_pwait(2).
-pub(super) unsafe fn epoll_until(caller: Caller, fd: c_int, events: usize, most: c_int, deadline: u64, mask: usize) -> Outcome {
-    caller.point(EventKind::Poll, key(fd))?;
+pub(super) unsafe fn epoll_until(caller: Caller, fd: c_int, events: usize, most: c_int, deadline: u64, mask: *const u64) -> Outcome {
     let mut watched = Watched::new(fd, libc::POLLIN);
-    loop {
-        // SAFETY: the caller's array and mask.
-        let result = unsafe { syscall!(libc::SYS_epoll_pwait, watched.fd(), events, most, 0, mask, MASK_SIZE) };
-        if result != 0 {
-            return Ok(result);
-        }
-        if deadline == AT_ONCE {
-            // SAFETY: the caller holds the baton.
-            unsafe { scheduler() }.made_no_progress(caller.me);
-            return Ok(0);
-        }
-        match watched.wait_until(caller, EventKind::Poll, deadline)? {
-            Wake::TimedOut => return Ok(0),
-            Wake::Interrupted => return Ok(INTERRUPTED),
-            _ => {}
-        }
+    // SAFETY: the caller's array and mask.
+    unsafe {
+        until_ready(
+            caller,
+            key(fd),
+            deadline,
+            mask,
+            &mut watched,
+            |watched| syscall!(libc::SYS_epoll_wait, watched.fd(), events, most, 0),
+            |watched, caller| watched.wait_until(caller, EventKind::Poll, deadline, After::Fail),
+        )
     }
 }
 
 /// epoll_pwait2(2).
-pub(super) unsafe fn epoll_for(caller: Caller, fd: c_int, events: usize, most: c_int, time: *const timespec, mask: usize) -> Outcome {
+pub(super) unsafe fn epoll_for(caller: Caller, fd: c_int, events: usize, most: c_int, time: *const timespec, mask: *const u64) -> Outcome {
     // SAFETY: the caller's pointers.
     unsafe {
         let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
@@ -329,7 +369,7 @@ pub(super) unsafe fn epoll_change(caller: Caller, set: c_int, operation: c_int, 
 interpose! {
     /// Waits for one of several descriptors.
     fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int |me| {
-        conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), 0))
+        conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), core::ptr::null()))
     }
 
     /// Waits for one of several descriptors, for code compiled with _FORTIFY_SOURCE.
@@ -337,18 +377,18 @@ interpose! {
         if room / size_of::<pollfd>() < count as usize {
             return real!(__poll_chk: fn(*mut pollfd, nfds_t, c_int, usize) -> c_int)(descriptors, count, time, room);
         }
-        conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), 0))
+        conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), core::ptr::null()))
     }
 
     /// Waits for one of several descriptors.
-    fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: usize) -> c_int |me| {
+    fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, poll_for(Caller::function(me), descriptors, count, time, mask, false))
     }
 
     /// Waits for one of several descriptors, for code compiled with _FORTIFY_SOURCE.
-    fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: usize, room: usize) -> c_int |me| {
+    fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: *const u64, room: usize) -> c_int |me| {
         if room / size_of::<pollfd>() < count as usize {
-            return real!(__ppoll_chk: fn(*mut pollfd, nfds_t, *mut timespec, usize, usize) -> c_int)(descriptors, count, time, mask, room);
+            return real!(__ppoll_chk: fn(*mut pollfd, nfds_t, *mut timespec, *const u64, usize) -> c_int)(descriptors, count, time, mask, room);
         }
         conclude!(me, poll_for(Caller::function(me), descriptors, count, time, mask, false))
     }
@@ -359,45 +399,45 @@ interpose! {
     }
 
     /// Waits for descriptors in sets.
-    fn pselect(highest: c_int, read: *mut u64, write: *mut u64, except: *mut u64, time: *mut timespec, mask: usize) -> c_int |me| {
+    fn pselect(highest: c_int, read: *mut u64, write: *mut u64, except: *mut u64, time: *mut timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, select_pointers(Caller::function(me), highest, [read, write, except], time, mask, false))
     }
 
     /// Waits for events of a set.
     fn epoll_wait(fd: c_int, events: usize, most: c_int, time: c_int) -> c_int |me| {
-        conclude!(me, epoll_until(Caller::function(me), fd, events, most, milliseconds(time), 0))
+        conclude!(me, epoll_until(Caller::function(me), fd, events, most, milliseconds(time), core::ptr::null()))
     }
 
     /// Waits for events of a set.
-    fn epoll_pwait(fd: c_int, events: usize, most: c_int, time: c_int, mask: usize) -> c_int |me| {
+    fn epoll_pwait(fd: c_int, events: usize, most: c_int, time: c_int, mask: *const u64) -> c_int |me| {
         conclude!(me, epoll_until(Caller::function(me), fd, events, most, milliseconds(time), mask))
     }
 
     /// Waits for events of a set.
-    fn epoll_pwait2(fd: c_int, events: usize, most: c_int, time: *const timespec, mask: usize) -> c_int |me| {
+    fn epoll_pwait2(fd: c_int, events: usize, most: c_int, time: *const timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, epoll_for(Caller::function(me), fd, events, most, time, mask))
     }
 
     /// Makes a set of descriptors.
     fn epoll_create(size: c_int) -> c_int |me| {
-        conclude!(me, epoll_make(Caller::trap(me), libc::SYS_epoll_create, size))
+        conclude!(me, epoll_make(Caller::plain(me), libc::SYS_epoll_create, size))
     }
 
     /// Makes a set of descriptors.
     fn epoll_create1(flags: c_int) -> c_int |me| {
-        conclude!(me, epoll_make(Caller::trap(me), libc::SYS_epoll_create1, flags))
+        conclude!(me, epoll_make(Caller::plain(me), libc::SYS_epoll_create1, flags))
     }
 
     /// Changes a set of descriptors.
     fn epoll_ctl(set: c_int, operation: c_int, fd: c_int, event: usize) -> c_int |me| {
-        conclude!(me, epoll_change(Caller::trap(me), set, operation, fd, event))
+        conclude!(me, epoll_change(Caller::plain(me), set, operation, fd, event))
     }
 }
 
 /// The mask of a trapped pselect6, which is behind one more pointer.
-pub(super) unsafe fn mask_of(pointer: *const usize) -> usize {
+pub(super) unsafe fn mask_of(pointer: *const *const u64) -> *const u64 {
     if pointer.is_null() {
-        return 0;
+        return core::ptr::null();
     }
     // SAFETY: the caller's structure of the mask's address and its size.
     unsafe { *pointer }

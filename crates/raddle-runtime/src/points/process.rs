@@ -1,5 +1,8 @@
 //! The process: its end, its children, and what it is told about the machine.
 
+// _Exit is the C library's name.
+#![allow(non_snake_case)]
+
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use raddle_core::block::{Escape, Outcome};
@@ -7,6 +10,26 @@ use raddle_core::{EventKind, ThreadId};
 
 use crate::control::{self, point, really, scheduler};
 use crate::{failure, interpose, real, sys};
+
+extern "C" {
+    fn __register_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+        object: *mut c_void,
+    ) -> c_int;
+}
+
+/// A child is alone from its first instruction on, before the program's own fork handlers run.
+pub fn prepare() {
+    unsafe extern "C" fn child() {
+        if control::mode() == control::Mode::Controlled {
+            control::pass_through();
+        }
+    }
+    // SAFETY: handlers run in the order of registration, and ours is the first.
+    unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
+}
 
 /// The process is about to end: others may still run before.
 fn last_point(me: ThreadId) {
@@ -73,11 +96,7 @@ interpose! {
 
     /// A child process that runs as if alone.
     fn fork() -> c_int |me| {
-        let pid = with_child(me, || real!(fork: fn() -> c_int)());
-        if pid == 0 {
-            control::pass_through();
-        }
-        pid
+        with_child(me, || real!(fork: fn() -> c_int)())
     }
 
     /// vfork becomes fork: a child that shares our memory would share our scheduler.

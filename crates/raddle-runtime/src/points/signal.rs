@@ -120,11 +120,13 @@ unsafe fn send_here(me: ThreadId, target: Option<ThreadId>, signal: c_int) -> is
         let receiver = target.or_else(|| crate::signals::eligible(scheduler(), signal));
         let open = receiver.is_some_and(|t| scheduler().threads[t.index()].signal_mask & bit(signal) == 0);
         scheduler().outside_touched = true;
-        if action.handled() && open && !(is_fault(signal) && receiver == Some(me)) {
+        // A blocked signal to a thread stays with us, because only that thread could take it from the
+        // kernel; a blocked one to the process stays with the kernel, for sigwait and descriptors.
+        let ours = if open { action.handled() } else { target.is_some() };
+        if ours && !(is_fault(signal) && receiver == Some(me)) {
             let code = if target.is_some() { SI_TKILL } else { SI_USER };
             send(target, signal, own_info(signal, code));
         } else {
-            // The default action, or blocked: the kernel keeps it for sigwait and the like.
             let error = match receiver.filter(|_| target.is_some()) {
                 Some(t) => syscall!(sys::SYS_tgkill, sys::getpid(), scheduler().threads[t.index()].tid, signal),
                 None => syscall!(sys::SYS_kill, sys::getpid(), signal),
@@ -204,11 +206,16 @@ unsafe fn suspend(me: ThreadId, mask: Option<u64>) {
 
 /// Takes a pending signal of a set, or waits for one; the kernel's convention.
 pub(super) unsafe fn wait_for_signal(me: ThreadId, set: *const u64, info: *mut libc::siginfo_t, deadline: u64) -> isize {
-    struct Ask(u64, libc::siginfo_t, isize);
+    struct Ask(u64, libc::siginfo_t, isize, ThreadId);
     unsafe fn test(context: *mut c_void) -> bool {
         // SAFETY: the context of this wait.
         unsafe {
             let ask = &mut *context.cast::<Ask>();
+            if let Some(pending) = state().signals.take_for(ask.3, !ask.0) {
+                ask.1 = pending.info;
+                ask.2 = pending.signal as isize;
+                return true;
+            }
             let none = sys::timespec(0);
             ask.2 = syscall!(libc::SYS_rt_sigtimedwait, &ask.0 as *const _, &mut ask.1 as *mut _, &none as *const _, 8);
             ask.2 != -(EAGAIN as isize) && ask.2 != -(EINTR as isize)
@@ -217,7 +224,7 @@ pub(super) unsafe fn wait_for_signal(me: ThreadId, set: *const u64, info: *mut l
     // SAFETY: the caller's pointers; `me` holds the baton whenever it runs.
     unsafe {
         point(me, EventKind::SigWait, 0);
-        let mut ask = Ask(*set & !bit(libc::SIGSYS), core::mem::zeroed(), 0);
+        let mut ask = Ask(*set & !bit(libc::SIGSYS), core::mem::zeroed(), 0, me);
         if !test((&raw mut ask).cast()) {
             let polled = Polled { test, context: (&raw mut ask).cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
             let thread = scheduler().thread(me);
@@ -294,6 +301,15 @@ interpose! {
     /// Changes which signals the thread blocks.
     fn sigprocmask(how: c_int, new: *const u64, old: *mut u64) -> c_int |me| {
         result(change_mask(me, how, new, old)) as c_int
+    }
+
+    /// Which signals wait because they are blocked.
+    fn sigpending(set: *mut u64) -> c_int |me| {
+        let error = syscall!(libc::SYS_rt_sigpending, set, 8);
+        if error == 0 {
+            *set |= state().signals.waiting_for(me);
+        }
+        result(error) as c_int
     }
 
     /// Sends a signal to the calling thread.

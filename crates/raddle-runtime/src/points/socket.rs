@@ -149,7 +149,7 @@ fn once(caller: Caller, result: isize) -> isize {
 
 /// recvfrom(2).
 pub(super) unsafe fn receive_from(caller: Caller, fd: c_int, buffer: usize, size: usize, flags: c_int, name: *mut c_void, name_size: *mut socklen_t) -> Outcome {
-    caller.point(EventKind::Read, key(fd))?;
+    let caller = caller.point(EventKind::Read, key(fd))?;
     let buffers = [iovec { iov_base: buffer as *mut c_void, iov_len: size }];
     let mut message = message(&buffers);
     // SAFETY: the caller's buffers.
@@ -168,7 +168,7 @@ pub(super) unsafe fn receive_from(caller: Caller, fd: c_int, buffer: usize, size
 
 /// recvmsg(2).
 pub(super) unsafe fn receive_message(caller: Caller, fd: c_int, message: *mut msghdr, flags: c_int) -> Outcome {
-    caller.point(EventKind::Read, key(fd))?;
+    let caller = caller.point(EventKind::Read, key(fd))?;
     // SAFETY: the caller's message.
     unsafe { receive(caller, fd, &mut *message, flags) }
 }
@@ -181,7 +181,7 @@ pub(super) unsafe fn receive_messages(caller: Caller, fd: c_int, messages: *mut 
             return Ok(-(libc::EINVAL as isize));
         }
         let deadline = if time.is_null() { NEVER } else { from_now(nanoseconds(time)) };
-        caller.point(EventKind::Read, key(fd))?;
+        let caller = caller.point(EventKind::Read, key(fd))?;
         let mut flags = flags;
         let mut done = 0;
         while done < count.min(1024) {
@@ -205,7 +205,7 @@ pub(super) unsafe fn receive_messages(caller: Caller, fd: c_int, messages: *mut 
 
 /// sendto(2).
 pub(super) unsafe fn send_to(caller: Caller, fd: c_int, buffer: usize, size: usize, flags: c_int, name: *const c_void, name_size: socklen_t) -> Outcome {
-    caller.point(EventKind::Write, key(fd))?;
+    let caller = caller.point(EventKind::Write, key(fd))?;
     let buffers = [iovec { iov_base: buffer as *mut c_void, iov_len: size }];
     let mut message = message(&buffers);
     if !name.is_null() {
@@ -218,14 +218,14 @@ pub(super) unsafe fn send_to(caller: Caller, fd: c_int, buffer: usize, size: usi
 
 /// sendmsg(2).
 pub(super) unsafe fn send_message(caller: Caller, fd: c_int, message: *const msghdr, flags: c_int) -> Outcome {
-    caller.point(EventKind::Write, key(fd))?;
+    let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's message.
     unsafe { transmit(caller, fd, &*message, flags) }
 }
 
 /// sendmmsg(2).
 pub(super) unsafe fn send_messages(caller: Caller, fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> Outcome {
-    caller.point(EventKind::Write, key(fd))?;
+    let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's messages.
     unsafe {
         let mut done = 0;
@@ -244,7 +244,7 @@ pub(super) unsafe fn send_messages(caller: Caller, fd: c_int, messages: *mut mms
 
 /// accept4(2).
 pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_size: usize, flags: c_int) -> Outcome {
-    caller.point(EventKind::Accept, key(fd))?;
+    let caller = caller.point(EventKind::Accept, key(fd))?;
     Watched::new(fd, libc::POLLIN).until_done(caller, EventKind::Accept, |fd, anyway| {
         // What does not listen never becomes ready, but is refused at once.
         if anyway || is_ready(fd, libc::POLLIN) || option(fd, libc::SO_ACCEPTCONN) == 0 {
@@ -258,7 +258,7 @@ pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_siz
 
 /// connect(2).
 pub(super) unsafe fn connect_to(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> Outcome {
-    caller.point(EventKind::Connect, key(fd))?;
+    let caller = caller.point(EventKind::Connect, key(fd))?;
     touched();
     // SAFETY: the caller's address.
     unsafe {
@@ -274,33 +274,32 @@ pub(super) unsafe fn connect_to(caller: Caller, fd: c_int, name: usize, name_siz
     }
 }
 
-/// Connects a socket that is non-blocking for now, and waits.
+/// Connects a socket that is non-blocking for now, and waits. Asking again gives the result, and lets
+/// the kernel know that it has been given.
 unsafe fn connect_blocking(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> Outcome {
-    const STARTED: isize = -(libc::EINPROGRESS as isize);
-    const ALREADY: isize = -(libc::EALREADY as isize);
-    // SAFETY: the caller's address.
-    unsafe {
-        let mut watched = Watched::new(fd, libc::POLLOUT);
-        let mut result = syscall!(libc::SYS_connect, fd, name, name_size);
-        while result == AGAIN {
+    let mut watched = Watched::new(fd, libc::POLLOUT);
+    let mut started = false;
+    loop {
+        // SAFETY: the caller's address.
+        let result = unsafe { syscall!(libc::SYS_connect, fd, name, name_size) };
+        let wake = match -result as c_int {
+            libc::EISCONN if started => return Ok(0),
+            libc::EINPROGRESS | libc::EALREADY => {
+                started = true;
+                if is_ready(fd, libc::POLLOUT) {
+                    continue;
+                }
+                watched.wait(caller, EventKind::Connect)?
+            }
             // A local socket whose backlog is full; poll says that it is ready all the same.
-            match watched.wait_strange(caller, EventKind::Connect)? {
-                Wake::TimedOut => return Ok(AGAIN),
-                Wake::Interrupted => return Ok(INTERRUPTED),
-                _ => result = syscall!(libc::SYS_connect, fd, name, name_size),
-            }
+            libc::EAGAIN => watched.wait_strange(caller, EventKind::Connect)?,
+            _ => return Ok(result),
+        };
+        match wake {
+            Wake::TimedOut => return Ok(result),
+            Wake::Interrupted => return Ok(INTERRUPTED),
+            _ => {}
         }
-        if result != STARTED && result != ALREADY {
-            return Ok(result);
-        }
-        while !is_ready(fd, libc::POLLOUT) {
-            match watched.wait(caller, EventKind::Connect)? {
-                Wake::TimedOut => return Ok(STARTED),
-                Wake::Interrupted => return Ok(INTERRUPTED),
-                _ => {}
-            }
-        }
-        Ok(-(option(fd, libc::SO_ERROR) as isize))
     }
 }
 
@@ -400,27 +399,27 @@ interpose! {
 
     /// Makes two connected sockets.
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut c_int) -> c_int |me| {
-        conclude!(me, make_pair(Caller::trap(me), domain, kind, protocol, ends))
+        conclude!(me, make_pair(Caller::plain(me), domain, kind, protocol, ends))
     }
 
     /// Makes a socket.
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int |me| {
         let arguments = [domain as usize, kind as usize, protocol as usize];
-        conclude!(me, observable(Caller::trap(me), libc::SYS_socket, TABLE, arguments))
+        conclude!(me, observable(Caller::plain(me), libc::SYS_socket, TABLE, arguments))
     }
 
     /// Gives a socket an address.
     fn bind(fd: c_int, name: usize, name_size: socklen_t) -> c_int |me| {
-        conclude!(me, observable(Caller::trap(me), libc::SYS_bind, key(fd), [fd as usize, name, name_size as usize]))
+        conclude!(me, observable(Caller::plain(me), libc::SYS_bind, key(fd), [fd as usize, name, name_size as usize]))
     }
 
     /// Lets others connect.
     fn listen(fd: c_int, backlog: c_int) -> c_int |me| {
-        conclude!(me, observable(Caller::trap(me), libc::SYS_listen, key(fd), [fd as usize, backlog as usize, 0]))
+        conclude!(me, observable(Caller::plain(me), libc::SYS_listen, key(fd), [fd as usize, backlog as usize, 0]))
     }
 
     /// Ends one direction of a connection, or both.
     fn shutdown(fd: c_int, how: c_int) -> c_int |me| {
-        conclude!(me, observable(Caller::trap(me), libc::SYS_shutdown, key(fd), [fd as usize, how as usize, 0]))
+        conclude!(me, observable(Caller::plain(me), libc::SYS_shutdown, key(fd), [fd as usize, how as usize, 0]))
     }
 }

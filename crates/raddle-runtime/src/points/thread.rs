@@ -268,13 +268,35 @@ pub(super) fn cancel_is_due(me: ThreadId) -> bool {
     thread.cancel_requested && !thread.cancel_disabled
 }
 
-interpose! {
-    /// Creates a thread.
-    fn pthread_create(handle: *mut usize, attributes: *const c_void, start: usize, argument: *mut c_void) -> c_int |me| {
+/// The thread that creates another one. A constructor that starts a thread before main starts the
+/// run.
+pub(super) fn creator() -> Option<ThreadId> {
+    if control::mode() == Mode::Before {
+        crate::start::prepare();
+        crate::start::begin_run();
+    }
+    current()
+}
+
+/// Creates a thread.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_create(
+    handle: *mut usize,
+    attributes: *const c_void,
+    start: usize,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller keeps pthread_create's contract.
+    unsafe {
+        let really = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
+        let Some(me) = creator() else { return really(handle, attributes, start, argument) };
         create(me, handle, attributes, start, argument, |handle, attributes, start, argument| {
-            real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int)(handle, attributes, start, argument)
+            really(handle, attributes, start, argument)
         })
     }
+}
+
+interpose! {
 
     /// Waits for a thread's end.
     fn pthread_join(handle: usize, value: *mut *mut c_void) -> c_int |me| {

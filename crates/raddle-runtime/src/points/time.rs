@@ -20,6 +20,12 @@ pub(super) unsafe fn valid(time: *const timespec) -> bool {
     unsafe { (0..1_000_000_000).contains(&(*time).tv_nsec) }
 }
 
+/// Whether a time is one that the kernel takes: proper and not negative.
+pub(super) unsafe fn valid_for_kernel(time: *const timespec) -> bool {
+    // SAFETY: the caller's pointer.
+    unsafe { valid(time) && (*time).tv_sec >= 0 }
+}
+
 /// Nanoseconds; times before 1970 count as 1970.
 pub(super) unsafe fn nanoseconds(time: *const timespec) -> u64 {
     // SAFETY: the caller's pointer.

@@ -120,6 +120,9 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the kernel's arguments; the thread that faults runs, so it holds the baton, or it is
     // outside control and nothing of the scheduler is touched.
     unsafe {
+        if signal == libc::SIGTRAP && control::mode() == Mode::Controlled && crate::points::call::on_trap(context) {
+            return;
+        }
         let action = if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if action.handled() {
             if action.flags & libc::SA_RESETHAND != 0 {
@@ -334,6 +337,11 @@ pub fn deliver(me: ThreadId) {
         let signal = pending.signal;
         let action = it.signals.actions[signal as usize];
         if !action.handled() {
+            if action.handler == libc::SIG_DFL {
+                // Was blocked when it came: the kernel knows the default action.
+                // SAFETY: the thread's own id.
+                unsafe { syscall!(sys::SYS_tgkill, sys::getpid(), sys::gettid(), signal) };
+            }
             continue;
         }
         if action.flags & libc::SA_RESETHAND != 0 {

@@ -85,7 +85,7 @@ impl Signals {
         }
     }
 
-    /// Takes the oldest signal that the thread does not block.
+    /// Takes the oldest signal for this thread that is not in the mask.
     pub fn take_for(&mut self, t: ThreadId, mask: u64) -> Option<Pending> {
         let mine = u32::from(t.0) + 1;
         let wanted = |p: &&mut Pending| {
@@ -95,6 +95,13 @@ impl Signals {
         let taken = *oldest;
         oldest.signal = 0;
         Some(taken)
+    }
+
+    /// The signals that wait for this thread, blocked or not.
+    pub fn waiting_for(&self, t: ThreadId) -> u64 {
+        let mine = u32::from(t.0) + 1;
+        let waiting = self.queue.iter().filter(|p| p.signal != 0 && (p.target == 0 || p.target == mine));
+        waiting.fold(0, |set, p| set | bit(p.signal))
     }
 
     /// Whether a signal waits for this thread.

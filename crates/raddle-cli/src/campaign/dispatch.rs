@@ -1,0 +1,236 @@
+//! Which job makes which run, and in which order results count.
+//!
+//! The same seed must give the same results whatever the number of jobs. So a run may depend only
+//! on the seed, its number and completed *blocks* of runs, which end at fixed numbers; and results
+//! count in the order of run numbers, however they arrive. A campaign that stops at its first
+//! failure stops at the failing run with the lowest number: all runs before it are made, and none
+//! after it counts.
+
+use std::collections::BTreeMap;
+
+use raddle_core::policy::Profile;
+
+use super::run_report::RunReport;
+use super::wire::Order;
+
+/// The last run of the first block.
+const FIRST_BLOCK: u64 = 10;
+/// Runs of every other block.
+const BLOCK: u64 = 64;
+/// The most runs in one order.
+const ORDER: u64 = 16;
+
+/// The last run of the block that a run belongs to: 10, 74, 138, ….
+pub fn block_end(run: u64) -> u64 {
+    FIRST_BLOCK + run.saturating_sub(FIRST_BLOCK).div_ceil(BLOCK).saturating_mul(BLOCK)
+}
+
+/// The state of a campaign's runs.
+#[derive(Debug)]
+pub struct Dispatch {
+    runs: u64,
+    jobs: u64,
+    learns: bool,
+    keep_going: bool,
+    /// The next run that nobody has been given.
+    next: u64,
+    /// The next run that is to count.
+    counting: u64,
+    /// Runs that are over but whose turn has not come.
+    waiting: BTreeMap<u64, RunReport>,
+    /// What runs are told of earlier ones.
+    profile: Profile,
+    /// The maximum over the block that is counting.
+    block: Profile,
+    /// The failing run with the lowest number.
+    failing: Option<u64>,
+    fixed_profile: bool,
+}
+
+impl Dispatch {
+    /// A campaign of so many runs on so many jobs; `learns` is the policy's.
+    pub fn new(runs: u64, jobs: usize, learns: bool, keep_going: bool) -> Dispatch {
+        Dispatch {
+            runs,
+            jobs: jobs as u64,
+            learns,
+            keep_going,
+            next: 1,
+            counting: 1,
+            waiting: BTreeMap::new(),
+            profile: Profile::default(),
+            block: Profile::default(),
+            failing: None,
+            fixed_profile: false,
+        }
+    }
+
+    /// Tells all runs the same, as a recording does.
+    pub fn with_profile(mut self, profile: Profile) -> Dispatch {
+        self.profile = profile;
+        self.fixed_profile = true;
+        self.learns = false;
+        self
+    }
+
+    /// The last run that is worth making.
+    fn last(&self) -> u64 {
+        match self.failing {
+            Some(run) if !self.keep_going => run.min(self.runs),
+            _ => self.runs,
+        }
+    }
+
+    /// More runs for a job that has nothing to do; `None` when there are none now.
+    pub fn order(&mut self) -> Option<Order> {
+        let mut last = self.last();
+        if self.learns {
+            // Runs of a block need the former block's results.
+            last = last.min(block_end(self.counting));
+        }
+        if self.next > last {
+            return None;
+        }
+        let left = last - self.next + 1;
+        let share = if self.learns || last < self.runs { left.div_ceil(2 * self.jobs) } else { ORDER };
+        let first = self.next;
+        let last = first + share.clamp(1, ORDER).min(left) - 1;
+        self.next = last + 1;
+        Some(Order { first, last, profile: self.profile })
+    }
+
+    /// A run is over.
+    pub fn accept(&mut self, report: RunReport) {
+        if report.failure().is_some() {
+            self.failing = Some(self.failing.map_or(report.run, |run| run.min(report.run)));
+        }
+        self.waiting.insert(report.run, report);
+    }
+
+    /// The next run that counts, if it is over.
+    pub fn count(&mut self) -> Option<RunReport> {
+        if self.finished() {
+            return None;
+        }
+        let report = self.waiting.remove(&self.counting)?;
+        self.block.steps = self.block.steps.max(report.counts.steps);
+        self.block.threads = self.block.threads.max(report.counts.threads);
+        if self.counting == block_end(self.counting) {
+            if self.learns && !self.fixed_profile {
+                self.profile = self.block;
+            }
+            self.block = Profile::default();
+        }
+        self.counting += 1;
+        Some(report)
+    }
+
+    /// Whether all runs that count have been counted.
+    pub fn finished(&self) -> bool {
+        self.counting > self.last()
+    }
+
+    /// The runs that were over when the campaign was interrupted, in their order.
+    pub fn rest(self) -> impl Iterator<Item = RunReport> {
+        let last = self.last();
+        self.waiting.into_values().take_while(move |report| report.run <= last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::run_report::{Counts, Failure, Kind, Verdict};
+    use raddle_core::rng::{splitmix64, Rng};
+
+    /// A run whose size depends on its number and on what it is told.
+    fn made(run: u64, profile: Profile, fails: bool) -> RunReport {
+        let mut state = run ^ profile.steps << 32;
+        let failure = Failure {
+            kind: Kind::Exit,
+            message: "exit status 1".into(),
+            place: String::new(),
+            step: 1,
+            threads: Vec::new(),
+            stderr: Vec::new(),
+            run_seed: 0,
+            profile,
+            log: None,
+            log_is_full: false,
+        };
+        RunReport {
+            run,
+            verdict: if fails { Verdict::Failed(Box::new(failure)) } else { Verdict::Passed },
+            counts: Counts { steps: splitmix64(&mut state) % 100, threads: 2, ..Counts::default() },
+            escapes: 0,
+            output_cut: false,
+        }
+    }
+
+    /// Jobs that take random time; returns the counted runs.
+    fn campaign(mut dispatch: Dispatch, jobs: usize, failing: &[u64], seed: u64) -> Vec<RunReport> {
+        let mut rng = Rng::new(seed);
+        let mut busy: Vec<Vec<RunReport>> = vec![Vec::new(); jobs];
+        let mut counted = Vec::new();
+        while !dispatch.finished() {
+            let job = rng.below(jobs as u64) as usize;
+            if busy[job].is_empty() {
+                if let Some(order) = dispatch.order() {
+                    let runs = order.first..=order.last;
+                    busy[job] = runs.map(|run| made(run, order.profile, failing.contains(&run))).collect();
+                }
+            } else {
+                dispatch.accept(busy[job].remove(0));
+            }
+            counted.extend(std::iter::from_fn(|| dispatch.count()));
+        }
+        counted
+    }
+
+    #[test]
+    fn blocks_end_at_fixed_numbers() {
+        let ends: Vec<_> = [1, 10, 11, 74, 75, 138, 139].into_iter().map(block_end).collect();
+        assert_eq!(ends, [10, 10, 74, 74, 138, 138, 202]);
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_jobs() {
+        for failing in [&[][..], &[150], &[150, 140, 333]] {
+            for keep_going in [false, true] {
+                let new = |jobs| Dispatch::new(400, jobs, true, keep_going);
+                let alone = campaign(new(1), 1, failing, 0);
+                for seed in 0..20 {
+                    let jobs = 1 + seed as usize % 7;
+                    assert_eq!(campaign(new(jobs), jobs, failing, seed), alone);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stops_at_the_lowest_failing_run() {
+        let counted = campaign(Dispatch::new(400, 4, false, false), 4, &[90, 200, 95], 3);
+        assert_eq!(counted.len(), 90);
+        assert!(counted[89].failure().is_some());
+    }
+
+    #[test]
+    fn what_is_learned_is_the_last_blocks_maximum() {
+        let counted = campaign(Dispatch::new(139, 3, true, false), 3, &[], 1);
+        let most = |runs: std::ops::RangeInclusive<u64>| {
+            counted.iter().filter(|r| runs.contains(&r.run)).map(|r| r.counts.steps).max().unwrap_or(0)
+        };
+        let told = |steps, run| made(run, Profile { steps, threads: 2 }, false);
+        assert_eq!(counted[9], made(10, Profile::default(), false));
+        assert_eq!(counted[10], told(most(1..=10), 11));
+        assert_eq!(counted[138], told(most(75..=138), 139));
+    }
+
+    #[test]
+    fn a_policy_that_does_not_learn_is_told_nothing() {
+        let mut dispatch = Dispatch::new(400, 2, false, false);
+        for order in std::iter::from_fn(|| dispatch.order()).take(20) {
+            assert_eq!(order.profile, Profile::default());
+        }
+    }
+}

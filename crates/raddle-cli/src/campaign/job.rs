@@ -1,0 +1,121 @@
+//! A job: a process of its own that makes runs on one core, one at a time.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libc::pid_t;
+
+use super::output::Output;
+use super::plan::Plan;
+use super::run_report::RunReport;
+use super::runner::{Halt, Runner};
+use super::scratch::JobScratch;
+use super::watch;
+use super::wire::{Channel, Order, Reply};
+use crate::sys;
+
+/// How long finished runs are kept back, so that many short ones make few messages.
+const REPORT_EVERY: Duration = Duration::from_millis(20);
+
+/// What a job needs to know.
+pub struct Job<'a> {
+    /// The campaign.
+    pub plan: &'a Plan,
+    /// The core that the job and its runs stay on.
+    pub core: usize,
+    /// The runtime, under a name that LD_PRELOAD can have.
+    pub runtime: &'a Path,
+    /// The job's directories.
+    pub scratch: JobScratch,
+    /// What the runs print.
+    pub output: Output,
+    /// The main process.
+    pub parent: pid_t,
+}
+
+impl Job<'_> {
+    /// The whole life of the job's process.
+    pub fn live(self, mut channel: Channel) -> ! {
+        // Ctrl-C in a terminal reaches all of us; the main process says what follows from it.
+        sys::set_disposition(libc::SIGINT, libc::SIG_IGN);
+        sys::set_disposition(libc::SIGTERM, libc::SIG_DFL);
+        sys::become_subreaper();
+        if sys::die_with(self.parent) {
+            // Without a core of its own a job is slower, but not wrong.
+            let _ = sys::pin_to(self.core);
+            self.work(&mut channel);
+        }
+        // SAFETY: leaves without running what the main process has registered.
+        unsafe { libc::_exit(0) }
+    }
+
+    fn work(self, channel: &mut Channel) {
+        let mut runner = match Runner::new(self.plan, self.runtime, self.scratch, self.output) {
+            Ok(runner) => runner,
+            Err(halt) => return report_halt(halt, channel),
+        };
+        while let Some(order) = next_order(channel) {
+            if let Err(halt) = fulfil(&mut runner, &order, self.plan.keep_going, channel) {
+                report_halt(halt, channel);
+                break;
+            }
+        }
+        runner.finish();
+    }
+}
+
+/// Waits for an order; `None` when it is time to leave.
+fn next_order(channel: &mut Channel) -> Option<Order> {
+    while !watch::stopped() {
+        // The ends of children interrupt the wait.
+        if channel.readable() {
+            return channel.receive().ok().flatten();
+        }
+    }
+    None
+}
+
+fn report_halt(halt: Halt, channel: &mut Channel) {
+    if let Halt::Target(error) = halt {
+        // When the main process is gone there is nobody to tell.
+        let _ = channel.send(&Reply::Failed(error));
+    }
+}
+
+/// Makes the runs of an order.
+fn fulfil(
+    runner: &mut Runner<'_>,
+    order: &Order,
+    keep_going: bool,
+    channel: &mut Channel,
+) -> Result<(), Halt> {
+    if let Some(reason) = runner.prepare()? {
+        channel.send(&Reply::Fallback(reason))?;
+    }
+    let mut finished: Vec<RunReport> = Vec::new();
+    let mut reported = Instant::now();
+    for run in order.first..=order.last {
+        let report = match runner.run(run, order.profile) {
+            Ok(report) => report,
+            Err(halt) => {
+                channel.send(&Reply::Runs(finished))?;
+                return Err(halt);
+            }
+        };
+        let failed = report.failure().is_some();
+        finished.push(report);
+        if failed || reported.elapsed() > REPORT_EVERY {
+            channel.send(&Reply::Runs(std::mem::take(&mut finished)))?;
+            reported = Instant::now();
+        }
+        if failed && !keep_going {
+            // No later run counts.
+            break;
+        }
+    }
+    if !finished.is_empty() {
+        channel.send(&Reply::Runs(finished))?;
+    }
+    channel.send(&Reply::Idle)?;
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! Campaigns: many runs of one program, on several jobs, with one result.
+//!
+//! The main process ([`run`]) hands out runs ([`dispatch`]) to job processes ([`crew`], [`job`]),
+//! counts their results in the order of run numbers ([`tally`], [`findings`]) and stores the
+//! schedules of failures ([`recorder`]). A job ([`runner`]) starts the target ([`launch`]), talks to
+//! the runtime in it through a shared [`block`], [`watch`]es each run and [`classify`]es its end.
+
+mod block;
+mod check;
+mod classify;
+mod crew;
+pub mod dispatch;
+pub mod each_test;
+pub mod findings;
+mod frames;
+mod interrupt;
+mod job;
+pub mod launch;
+pub mod output;
+pub mod plan;
+pub mod progress;
+pub mod recorder;
+pub mod run_report;
+mod runner;
+pub mod scratch;
+pub mod stdin;
+pub mod tally;
+pub mod target_error;
+pub mod threads;
+mod watch;
+mod wire;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use crew::{Crew, News};
+use dispatch::Dispatch;
+use findings::{Finding, Findings};
+use output::Output;
+use plan::Plan;
+use progress::Progress;
+use recorder::Recorder;
+use run_report::{Divergence, Failure, RunReport, Verdict};
+use scratch::Scratch;
+use tally::Tally;
+use target_error::TargetError;
+use wire::Reply;
+
+/// Orders that a job may have at once, so that it need not wait for the next one.
+const ORDERS: usize = 2;
+
+/// How often the main process looks up when nothing happens.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Why a campaign ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All runs were made, or the first failure was found.
+    Complete,
+    /// `--time` is over.
+    Time,
+    /// Ctrl-C.
+    Interrupted,
+    /// The target cannot be run any more.
+    Broken(TargetError),
+}
+
+/// The result of a campaign.
+#[derive(Debug)]
+pub struct Campaign {
+    /// The statistics.
+    pub tally: Tally,
+    /// The failures.
+    pub findings: Vec<Finding>,
+    /// The first divergence of a replay.
+    pub divergence: Option<(u64, Divergence)>,
+    /// Why there was no fork server.
+    pub fallback: Vec<String>,
+    /// Whether the layout of the address space could not be fixed.
+    pub random_addresses: bool,
+    /// How long it took.
+    pub seconds: f64,
+    /// Why it ended.
+    pub end: End,
+}
+
+/// Runs a campaign. With a recorder, failures are stored; `look` may look at what the runs of the
+/// first job have printed.
+pub fn run(
+    plan: &Plan,
+    recorder: Option<&Recorder>,
+    show_progress: bool,
+    mut look: impl FnMut(&Output),
+) -> Result<Campaign, TargetError> {
+    let set_up = |error: io::Error| TargetError::System(format!("the campaign could not be set up: {error}"));
+    interrupt::listen();
+    let scratch = Scratch::new().map_err(set_up)?;
+    let runtime = scratch.preloadable(&plan.target.runtime).map_err(set_up)?;
+    let jobs = plan.jobs.min(usize::try_from(plan.runs).unwrap_or(usize::MAX));
+    let outputs = (0..jobs).map(|_| Output::new()).collect::<io::Result<Vec<_>>>().map_err(set_up)?;
+    let first_output = outputs.first().map(Output::share).transpose().map_err(set_up)?;
+    let crew = Crew::hire(plan, &runtime, &scratch, outputs).map_err(set_up)?;
+    let campaign = Main::new(plan, recorder, jobs, show_progress).work(crew);
+    if let Some(output) = &first_output {
+        look(output);
+    }
+    Ok(campaign)
+}
+
+/// The main process at work.
+struct Main<'a> {
+    plan: &'a Plan,
+    recorder: Option<&'a Recorder>,
+    dispatch: Dispatch,
+    progress: Progress,
+    tally: Tally,
+    findings: Findings,
+    divergence: Option<(u64, Divergence)>,
+    fallback: BTreeSet<String>,
+    started: Instant,
+    end: End,
+}
+
+impl<'a> Main<'a> {
+    fn new(plan: &'a Plan, recorder: Option<&'a Recorder>, jobs: usize, show_progress: bool) -> Main<'a> {
+        let learns = plan.policy.descriptor.learns;
+        let dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        let dispatch = match &plan.recording {
+            Some(recording) => dispatch.with_profile(recording.profile),
+            None => dispatch,
+        };
+        Main {
+            plan,
+            recorder,
+            dispatch,
+            progress: Progress::new(plan.runs, show_progress),
+            tally: Tally::default(),
+            findings: Findings::default(),
+            divergence: None,
+            fallback: BTreeSet::new(),
+            started: Instant::now(),
+            end: End::Complete,
+        }
+    }
+
+    fn work(mut self, mut crew: Crew) -> Campaign {
+        if let Err(error) = self.explore(&mut crew) {
+            self.end = End::Broken(TargetError::System(format!("a job does not answer: {error}")));
+        }
+        let last = crew.dismiss();
+        if self.end != End::Complete {
+            // What was over counts, though nobody made the runs in between.
+            for news in last {
+                if let News::Reply(Reply::Runs(reports)) = news {
+                    reports.into_iter().for_each(|report| self.dispatch.accept(report));
+                }
+            }
+            self.count();
+            let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, false, false)).rest();
+            rest.for_each(|report| self.take(report));
+        }
+        self.progress.finish();
+        Campaign {
+            tally: self.tally,
+            findings: self.findings.into_vec(),
+            divergence: self.divergence,
+            fallback: self.fallback.into_iter().collect(),
+            random_addresses: !launch::can_fix_addresses(),
+            seconds: self.started.elapsed().as_secs_f64(),
+            end: self.end,
+        }
+    }
+
+    /// Hands out runs and counts results until there is a reason to end.
+    fn explore(&mut self, crew: &mut Crew) -> io::Result<()> {
+        while !self.dispatch.finished() {
+            if interrupt::requested() {
+                self.end = End::Interrupted;
+                return Ok(());
+            }
+            let time_is_over = self.plan.time.is_some_and(|time| self.started.elapsed() >= time);
+            if time_is_over {
+                self.end = End::Time;
+                if !crew.busy() {
+                    return Ok(());
+                }
+            } else {
+                self.give_orders(crew)?;
+            }
+            for news in crew.wait(TICK)? {
+                match news {
+                    News::Reply(Reply::Runs(reports)) => {
+                        reports.into_iter().for_each(|report| self.dispatch.accept(report));
+                    }
+                    News::Reply(Reply::Idle) => {}
+                    News::Reply(Reply::Fallback(reason)) => {
+                        self.fallback.insert(reason);
+                    }
+                    News::Reply(Reply::Failed(error)) => {
+                        self.end = End::Broken(error);
+                        return Ok(());
+                    }
+                    News::Gone(how) => {
+                        let text = format!("a job of raddle died ({how}); did the program kill it, or did memory run out?");
+                        self.end = End::Broken(TargetError::System(text));
+                        return Ok(());
+                    }
+                }
+            }
+            self.count();
+            self.progress.show(&self.tally, self.plan.runs);
+        }
+        self.end = End::Complete;
+        Ok(())
+    }
+
+    fn give_orders(&mut self, crew: &mut Crew) -> io::Result<()> {
+        loop {
+            let idle = crew.idle(ORDERS);
+            if idle.is_empty() {
+                return Ok(());
+            }
+            for job in idle {
+                match self.dispatch.order() {
+                    Some(order) => crew.give(job, &order)?,
+                    None => return Ok(()),
+                }
+            }
+        }
+    }
+
+    fn count(&mut self) {
+        while let Some(report) = self.dispatch.count() {
+            self.take(report);
+        }
+    }
+
+    fn take(&mut self, report: RunReport) {
+        self.tally.add(&report);
+        if let Verdict::Diverged(divergence) = &report.verdict {
+            self.divergence.get_or_insert((report.run, divergence.clone()));
+        }
+        let (plan, recorder) = (self.plan, self.recorder);
+        self.findings.add(report, |report: &RunReport, failure: &Failure| match recorder {
+            Some(recorder) => recorder.write(plan, report, failure),
+            None => Err("it is a replay".to_string()),
+        });
+    }
+}

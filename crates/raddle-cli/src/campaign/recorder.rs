@@ -1,0 +1,150 @@
+//! Writing a failure's schedule file.
+
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use raddle_core::schedule::{self, Schedule};
+use raddle_core::Decision;
+
+use super::findings;
+use super::plan::Plan;
+use super::run_report::{Failure, RunReport};
+use super::stdin::Stdin;
+
+/// Captured input up to this size goes into the schedule file, more into a file next to it.
+const INLINE_STDIN: usize = 1 << 20;
+
+/// Writes schedules of one campaign.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    /// The folder.
+    pub out: PathBuf,
+    /// The variables that are kept.
+    pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl Recorder {
+    /// Writes the schedule of a failure and returns its file, or says why there is none.
+    pub fn write(&self, plan: &Plan, report: &RunReport, failure: &Failure) -> Result<PathBuf, String> {
+        let Some(log) = &failure.log else {
+            return Err("the decisions of the run were lost".to_string());
+        };
+        if failure.log_is_full {
+            return Err(format!("the run has more than {} decisions, which is all that is kept", log.len()));
+        }
+        let mut schedule = self.schedule(plan, report, failure, log);
+        let path = self.out.join(findings::file_name(failure, &schedule.command));
+        let stored = || -> io::Result<()> {
+            std::fs::create_dir_all(&self.out)?;
+            schedule.stdin = self.stdin(&plan.target.stdin, &path)?;
+            write_whole(&path, schedule::write(&schedule).as_bytes())
+        }();
+        match stored {
+            Ok(()) => Ok(path),
+            Err(error) => Err(format!("{} could not be written: {error}", path.display())),
+        }
+    }
+
+    fn schedule(&self, plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) -> Schedule {
+        let target = &plan.target;
+        Schedule {
+            raddle: env!("CARGO_PKG_VERSION").to_string(),
+            command: target.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
+            directory: bytes(&target.directory),
+            environment: self.environment.clone(),
+            build_id: target.program.build_id.clone().unwrap_or_else(|| "unknown".to_string()),
+            policy: plan.policy.descriptor.name.to_string(),
+            parameters: plan.policy.parameters().map(|(name, value)| (name.to_string(), value)).collect(),
+            guard: plan.guard,
+            seed: plan.seed,
+            run: report.run,
+            run_seed: failure.run_seed,
+            points: plan.points.name().to_string(),
+            profile: failure.profile,
+            cpus: plan.cpus,
+            realtime: plan.realtime,
+            max_steps: plan.max_steps,
+            dispatch: plan.dispatch,
+            own_directory: target.own_directory,
+            sync_functions: plan.sync_functions.names.clone(),
+            stdin: schedule::Stdin::Null,
+            expect: schedule::Expect {
+                exit: plan.expect.exit,
+                output: plan.expect.output.as_ref().map(|(path, _)| bytes(&absolute(path))),
+                check: plan.expect.check.as_ref().map(|command| command.as_bytes().to_vec()),
+            },
+            failure: schedule::Failure {
+                kind: failure.kind.name().to_string(),
+                message: failure.message.clone(),
+                place: failure.place.clone(),
+            },
+            counts: schedule::Counts {
+                steps: report.counts.steps,
+                points: report.counts.points,
+                switches: report.counts.switches,
+                threads: report.counts.threads,
+            },
+            decisions: log.iter().copied().map(Decision).collect(),
+        }
+    }
+
+    fn stdin(&self, stdin: &Stdin, schedule: &Path) -> io::Result<schedule::Stdin> {
+        Ok(match stdin {
+            Stdin::Null => schedule::Stdin::Null,
+            Stdin::File(path) => schedule::Stdin::File(bytes(&absolute(path))),
+            Stdin::Captured(file) => {
+                let captured = Stdin::bytes(file)?;
+                if captured.len() <= INLINE_STDIN {
+                    return Ok(schedule::Stdin::Bytes(captured));
+                }
+                let beside = schedule.with_extension("stdin");
+                write_whole(&beside, &captured)?;
+                schedule::Stdin::Beside(beside.file_name().unwrap_or_default().as_bytes().to_vec())
+            }
+        })
+    }
+}
+
+/// Writes a file so that it is there whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new().prefix(".raddle-").tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    // A full disk may show only here.
+    file.as_file().sync_all()?;
+    let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    file.as_file().set_permissions(readable)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_or_not_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.schedule");
+        write_whole(&path, b"text").expect("written");
+        assert_eq!(std::fs::read(&path).expect("read"), b"text");
+        assert!(write_whole(&folder.path().join("none/a"), b"text").is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).expect("is there").count(), 1);
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error() {
+        // /dev/full cannot be a folder, but the error of a write to it is that of a full disk.
+        let mut full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
+        assert_eq!(full.write_all(b"x").expect_err("is full").kind(), io::ErrorKind::StorageFull);
+    }
+}

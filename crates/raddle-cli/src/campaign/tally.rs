@@ -1,0 +1,151 @@
+//! What a campaign knows of its runs, counted one by one in their order.
+
+use std::collections::HashSet;
+
+use raddle_core::block::Escape;
+
+use super::run_report::{RunReport, Verdict};
+
+/// The statistics of the runs that count.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Runs.
+    pub runs: u64,
+    /// Those that failed.
+    pub failing_runs: u64,
+    /// The first that failed.
+    pub first_failing_run: Option<u64>,
+    /// Those that were cut at the step limit.
+    pub cut_runs: u64,
+    /// Those that left their recording.
+    pub diverged_runs: u64,
+    /// Those whose output was thrown away.
+    pub output_cut_runs: u64,
+    /// The most threads.
+    pub threads_max: u64,
+    /// The most steps.
+    pub steps_max: u64,
+    /// All steps.
+    pub steps_total: u64,
+    /// Points while two threads were alive, of all runs.
+    pub shared_points: u64,
+    /// How often the starvation guard stepped in.
+    pub guard_fired: u64,
+    /// Bits of [`Escape`].
+    pub escapes: u64,
+    hashes: HashSet<u64>,
+}
+
+impl Tally {
+    /// Counts a run.
+    pub fn add(&mut self, report: &RunReport) {
+        self.runs += 1;
+        match &report.verdict {
+            Verdict::Passed => {}
+            Verdict::Cut => self.cut_runs += 1,
+            Verdict::Diverged(_) => self.diverged_runs += 1,
+            Verdict::Failed(_) => {
+                self.failing_runs += 1;
+                self.first_failing_run.get_or_insert(report.run);
+            }
+        }
+        let counts = &report.counts;
+        self.output_cut_runs += u64::from(report.output_cut);
+        self.threads_max = self.threads_max.max(counts.threads);
+        self.steps_max = self.steps_max.max(counts.steps);
+        self.steps_total += counts.steps;
+        self.shared_points += counts.shared_points;
+        self.guard_fired += counts.guard_fired;
+        self.escapes |= report.escapes;
+        self.hashes.insert(counts.hash);
+    }
+
+    /// Different schedules.
+    pub fn distinct_schedules(&self) -> u64 {
+        self.hashes.len() as u64
+    }
+
+    /// Steps of the average run.
+    pub fn steps_mean(&self) -> f64 {
+        if self.runs == 0 {
+            return 0.0;
+        }
+        self.steps_total as f64 / self.runs as f64
+    }
+
+    /// What escaped control, in words.
+    pub fn escapes(&self) -> Vec<&'static str> {
+        let seen = Escape::ALL.iter().filter(|escape| self.escapes >> **escape as u32 & 1 != 0);
+        seen.map(|escape| escape.text()).collect()
+    }
+
+    /// Why the campaign says nothing about the program, if that is so; without runs there is no telling.
+    pub fn nothing_controlled(&self) -> Option<NothingControlled> {
+        if self.runs == 0 {
+            None
+        } else if self.threads_max < 2 {
+            Some(NothingControlled::OneThread)
+        } else if self.shared_points == 0 {
+            Some(NothingControlled::NoPoint)
+        } else {
+            None
+        }
+    }
+}
+
+/// Why nothing was under control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NothingControlled {
+    /// The program never started a thread.
+    OneThread,
+    /// No schedule point was seen with two threads alive.
+    NoPoint,
+}
+
+impl NothingControlled {
+    /// For a person: what was seen and what to do.
+    pub fn text(self) -> &'static str {
+        match self {
+            NothingControlled::OneThread => {
+                "the program never started a thread. Give it the arguments with which it \
+                 does; if it starts another program that has the threads, test that one"
+            }
+            NothingControlled::NoPoint => {
+                "no schedule point was seen while two threads were alive. If the threads \
+                 synchronise by atomics alone, they need --points atomic; `raddle test --dry-run` says what would be seen"
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::run_report::Counts;
+
+    fn report(run: u64, verdict: Verdict, counts: Counts) -> RunReport {
+        RunReport { run, verdict, counts, escapes: 1 << run, output_cut: false }
+    }
+
+    #[test]
+    fn counts_what_the_contract_names() {
+        let mut tally = Tally::default();
+        let counts = |steps, hash| Counts { steps, hash, threads: 3, shared_points: 1, ..Counts::default() };
+        tally.add(&report(1, Verdict::Passed, counts(10, 7)));
+        tally.add(&report(2, Verdict::Cut, counts(20, 7)));
+        tally.add(&report(3, Verdict::Passed, counts(3, 8)));
+        assert_eq!((tally.runs, tally.cut_runs, tally.distinct_schedules()), (3, 1, 2));
+        assert_eq!((tally.steps_max, tally.steps_mean()), (20, 11.0));
+        assert_eq!(tally.escapes().len(), 3);
+        assert_eq!(tally.nothing_controlled(), None);
+    }
+
+    #[test]
+    fn tells_a_program_without_threads_from_one_without_points() {
+        let mut tally = Tally::default();
+        tally.add(&report(1, Verdict::Passed, Counts { threads: 1, ..Counts::default() }));
+        assert_eq!(tally.nothing_controlled(), Some(NothingControlled::OneThread));
+        tally.add(&report(2, Verdict::Passed, Counts { threads: 2, ..Counts::default() }));
+        assert_eq!(tally.nothing_controlled(), Some(NothingControlled::NoPoint));
+    }
+}

@@ -1,0 +1,325 @@
+//! `raddle doctor`: what works on this machine and what does not, why it matters, and what to do.
+
+use std::ffi::CStr;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use raddle_core::decorators::guard;
+
+use super::print;
+use crate::args;
+use crate::campaign::plan::{Expectations, Plan, Target};
+use crate::campaign::stdin::Stdin;
+use crate::campaign::{self, launch, End};
+use crate::environment;
+use crate::error::Error;
+use crate::exit_code;
+use crate::inspect::elf;
+use crate::inspect::stack::Unwinder;
+use crate::options::{Points, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
+use crate::policy_choice::PolicyChoice;
+use crate::runtime_library;
+use crate::sync_functions::SyncFunctions;
+use crate::sys;
+
+/// The oldest glibc that has all that the runtime interposes in one library.
+const GLIBC: (u32, u32) = (2, 34);
+
+/// prctl's PR_SET_SYSCALL_USER_DISPATCH and PR_SYS_DISPATCH_ON (linux/prctl.h).
+const SYSCALL_USER_DISPATCH: libc::c_int = 59;
+const DISPATCH_ON: libc::c_ulong = 1;
+
+/// HWCAP2_FSGSBASE (asm/hwcap2.h).
+const FSGSBASE: libc::c_ulong = 2;
+
+/// One thing that was looked at.
+struct Check {
+    /// What it is.
+    name: String,
+    /// `None` when it is there, else what is missing.
+    problem: Option<Problem>,
+}
+
+/// Something that is not there.
+struct Problem {
+    /// Whether raddle is of no use without it.
+    fatal: bool,
+    /// What was seen.
+    seen: String,
+    /// Why it matters, and what to do.
+    advice: &'static str,
+}
+
+/// Runs the command.
+pub fn run(args: &args::Doctor) -> Result<u8, Error> {
+    let checks = [
+        machine(),
+        kernel(),
+        glibc(),
+        memory_files(),
+        addresses(),
+        runtime(args.runtime.as_deref()),
+        dispatch(),
+        backtraces(),
+        fsgsbase(),
+        cores(),
+    ];
+    print(&text(&checks, in_container()));
+    let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.fatal));
+    Ok(if usable { exit_code::OK } else { exit_code::USAGE })
+}
+
+fn text(checks: &[Check], container: bool) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    for check in checks {
+        let _ = match &check.problem {
+            None => writeln!(out, "ok       {}", check.name),
+            Some(problem) => {
+                writeln!(out, "missing  {}: {}\n         {}", check.name, problem.seen, problem.advice)
+            }
+        };
+    }
+    let missing = checks.iter().filter_map(|check| check.problem.as_ref());
+    let _ = match (missing.clone().count(), missing.clone().any(|problem| problem.fatal)) {
+        (0, _) => writeln!(out, "\nraddle works here"),
+        (_, false) => writeln!(out, "\nraddle works here, with the limits above"),
+        (_, true) => writeln!(out, "\nraddle does not work here"),
+    };
+    if container && missing.clone().any(|problem| problem.advice.contains("allow ")) {
+        let _ = writeln!(
+            out,
+            "this is a container: `docker run --security-opt seccomp=unconfined` lifts most of what it forbids"
+        );
+    }
+    out
+}
+
+fn good(name: impl Into<String>) -> Check {
+    Check { name: name.into(), problem: None }
+}
+
+fn bad(name: impl Into<String>, fatal: bool, seen: impl Into<String>, advice: &'static str) -> Check {
+    Check { name: name.into(), problem: Some(Problem { fatal, seen: seen.into(), advice }) }
+}
+
+fn machine() -> Check {
+    match std::env::consts::ARCH {
+        "x86_64" => good("x86-64"),
+        other => bad("x86-64", true, format!("this is {other}"), "no other processor is supported"),
+    }
+}
+
+fn kernel() -> Check {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = release.trim();
+    if version(release) >= Some((5, 11)) {
+        return good(format!("kernel {release}"));
+    }
+    bad(
+        format!("kernel {release}"),
+        false,
+        "older than 5.11",
+        "system calls that programs make outside of libc are not seen; use a newer kernel",
+    )
+}
+
+fn glibc() -> Check {
+    // SAFETY: glibc returns a static string.
+    let text = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy();
+    if version(&text) >= Some(GLIBC) {
+        return good(format!("glibc {text}"));
+    }
+    bad(format!("glibc {text}"), true, "older than 2.34", "the runtime needs a newer glibc; update the system")
+}
+
+/// The first two numbers of a version.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn memory_files() -> Check {
+    match sys::memfd(c"raddle-doctor") {
+        Ok(_) => good("files in memory"),
+        Err(error) => bad(
+            "files in memory",
+            true,
+            format!("memfd_create failed: {error}"),
+            "raddle talks to programs through them; allow memfd_create",
+        ),
+    }
+}
+
+fn addresses() -> Check {
+    let name = "fixed addresses";
+    if launch::can_fix_addresses() {
+        return good(name);
+    }
+    bad(
+        name,
+        false,
+        "personality(ADDR_NO_RANDOMIZE) is not permitted",
+        "programs whose behaviour depends on addresses may differ from start to start; allow personality",
+    )
+}
+
+/// Starts a tiny program, this one, with the runtime in it.
+fn runtime(option: Option<&Path>) -> Check {
+    let name = "runtime library";
+    let path = match runtime_library::find(option) {
+        Ok(path) => path,
+        Err(error) => return bad(name, true, error.to_string(), "nothing can be controlled without it"),
+    };
+    let name = format!("{name} {}", path.display());
+    match load(&path) {
+        Ok(()) => good(name),
+        Err(reason) => bad(
+            name,
+            true,
+            reason,
+            "nothing can be controlled without it; is it from the same release as this program?",
+        ),
+    }
+}
+
+fn load(runtime: &Path) -> Result<(), String> {
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = elf::inspect(&this).map_err(|refusal| refusal.to_string())?;
+    let plan = Plan {
+        target: Target {
+            program,
+            executable: this,
+            command: vec!["raddle".into(), "--version".into()],
+            directory: "/".into(),
+            own_directory: false,
+            environment: environment::for_test(&[]),
+            runtime: runtime.to_path_buf(),
+            stdin: Stdin::Null,
+        },
+        policy: PolicyChoice::parse(DEFAULT_POLICY).map_err(|error| error.to_string())?,
+        guard: guard::Settings::DEFAULT,
+        seed: 1,
+        points: Points::Sync,
+        realtime: 0,
+        cpus: DEFAULT_CPUS,
+        max_steps: DEFAULT_MAX_STEPS,
+        dispatch: true,
+        sync_functions: SyncFunctions::default(),
+        expect: Expectations::default(),
+        runs: 1,
+        jobs: 1,
+        time: None,
+        run_timeout: Duration::from_secs(5),
+        keep_going: false,
+        exec: true,
+        recording: None,
+    };
+    let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;
+    match (campaign.end, campaign.findings.first()) {
+        (End::Broken(error), _) => Err(error.to_string()),
+        (_, Some(finding)) => Err(format!("a program with it fails: {}", finding.failure.message)),
+        (_, None) => Ok(()),
+    }
+}
+
+fn dispatch() -> Check {
+    let name = "syscall user dispatch";
+    static ALLOW: u8 = 0;
+    let worked = in_child(|| {
+        let selector: *const u8 = &ALLOW;
+        // SAFETY: the selector lives for ever and allows everything.
+        unsafe { libc::prctl(SYSCALL_USER_DISPATCH, DISPATCH_ON, 0, 0, selector) == 0 }
+    });
+    if worked {
+        return good(name);
+    }
+    bad(
+        name,
+        false,
+        "prctl(PR_SET_SYSCALL_USER_DISPATCH) failed",
+        "futexes that programs use outside of libc are not seen; needs a kernel from 5.11 on",
+    )
+}
+
+fn backtraces() -> Check {
+    let name = "backtraces (ptrace, process_vm_readv)";
+    // SAFETY: the child only waits to be killed.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        loop {
+            // SAFETY: waits.
+            unsafe { libc::pause() };
+        }
+    }
+    let stacks = Unwinder::new().stacks(child, &[child]);
+    sys::kill(child);
+    sys::wait(child);
+    match stacks.into_iter().next() {
+        Some(Ok(_)) => good(name),
+        Some(Err(error)) => bad(name, false, error.to_string(), "failures are shown without backtraces; allow ptrace"),
+        None => bad(name, false, "no thread was found", "failures are shown without backtraces"),
+    }
+}
+
+fn fsgsbase() -> Check {
+    let name = "fsgsbase instructions";
+    // SAFETY: reads a value that the kernel passed.
+    if unsafe { libc::getauxval(libc::AT_HWCAP2) } & FSGSBASE != 0 {
+        return good(name);
+    }
+    bad(name, false, "the kernel does not offer them", "switching threads is slower; needs a kernel from 5.9 on")
+}
+
+fn cores() -> Check {
+    let cores = sys::allowed_cores();
+    let first = cores.first().copied();
+    if first.is_some_and(|core| in_child(|| sys::pin_to(core).is_ok())) {
+        return good(format!("pinning to a core ({} allowed: --jobs up to that many)", cores.len()));
+    }
+    bad(
+        "pinning to a core",
+        false,
+        "sched_setaffinity failed",
+        "switching threads is up to ten times slower; allow sched_setaffinity",
+    )
+}
+
+/// Tries something in a child process, which it may change or break.
+fn in_child(try_it: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child makes a few system calls and leaves.
+    match unsafe { libc::fork() } {
+        // SAFETY: leaves without running anything of the parent's.
+        0 => unsafe { libc::_exit(i32::from(!try_it())) },
+        child => sys::wait(child) == Some(0),
+    }
+}
+
+fn in_container() -> bool {
+    Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_why_and_what_to_do() {
+        let checks = [good("x86-64"), bad("cores", false, "it failed", "it is slower; allow it")];
+        let expected = "ok       x86-64\n\
+                        missing  cores: it failed\n         it is slower; allow it\n\n\
+                        raddle works here, with the limits above\n";
+        assert_eq!(text(&checks, false), expected);
+        let forbidden = [bad("x", true, "y", "allow z")];
+        assert!(text(&forbidden, true).contains("does not work here\nthis is a container"));
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(version("6.18.44-fc") > version("5.11"));
+        assert!(version("2.36") >= Some(GLIBC));
+        assert!(version("2.9") < Some(GLIBC));
+        assert_eq!(version("none"), None);
+    }
+}

@@ -1,0 +1,41 @@
+//! The commands, one file each.
+
+pub mod bundle;
+pub mod completions;
+pub mod doctor;
+pub mod dry_run;
+pub mod policies;
+pub mod replay;
+pub mod test;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::inspect::elf::{self, Program, Refusal};
+
+/// Finds the program of a command line and looks at it.
+pub fn program(command: &[OsString]) -> Result<Program, Error> {
+    let name = command.first().cloned().unwrap_or_default();
+    let refused = |refusal| Error::Refused { program: name.to_string_lossy().into_owned(), refusal };
+    let path = elf::find_in_path(&name).ok_or_else(|| refused(Refusal::NotFound))?;
+    elf::inspect(&path).map_err(refused)
+}
+
+/// Prints to standard output. A reader that has gone away is no error.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Writes JSON to a file, or to standard output for `-`.
+pub fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
+    let failed = |source| Error::Write { path: path.to_path_buf(), source };
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| failed(error.into()))?;
+    text.push('\n');
+    if path == Path::new("-") {
+        print(&text);
+        return Ok(());
+    }
+    std::fs::write(path, text).map_err(failed)
+}

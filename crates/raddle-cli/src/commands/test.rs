@@ -1,0 +1,222 @@
+//! `raddle test`: explores schedules of a program.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{dry_run, print, program, write_json};
+use crate::args;
+use crate::campaign::each_test::{self, TestCase};
+use crate::campaign::plan::{Expectations, Plan, Target};
+use crate::campaign::recorder::Recorder;
+use crate::campaign::stdin::Stdin;
+use crate::campaign::{self, Campaign, End};
+use crate::config;
+use crate::environment;
+use crate::error::Error;
+use crate::exit_code;
+use crate::inspect::elf::Program;
+use crate::options::Options;
+use crate::report::json::Report;
+use crate::report::text::{self, Amount};
+use crate::report::Summary;
+use crate::runtime_library;
+use crate::sync_functions::SyncFunctions;
+
+/// Runs the command.
+pub fn run(args: &args::Test) -> Result<u8, Error> {
+    let directory = std::env::current_dir().map_err(Error::Directory)?;
+    let defaults = config::defaults(&directory)?;
+    let options = Options::resolve(args.options.clone().or(defaults))?;
+    let program = program(&args.command)?;
+    let runtime = runtime_library::find(options.runtime.as_deref())?;
+    if args.dry_run {
+        return dry_run::run(&program, &runtime);
+    }
+    let sync_functions = SyncFunctions::find(&program.path, &options.sync_functions)?;
+    let stdin = Stdin::from_ours(|text| {
+        // That a terminal is not passed on is what everybody expects.
+        if options.verbose || !text.contains("terminal") {
+            eprintln!("note: {text}");
+        }
+    });
+    let stdin = stdin.map_err(Error::Stdin)?;
+    let tester = Tester { options, program, sync_functions, runtime, directory, stdin };
+    if tester.options.each_test {
+        tester.each_test(&args.command)
+    } else {
+        tester.whole(args.command.clone())
+    }
+}
+
+struct Tester {
+    options: Options,
+    program: Program,
+    sync_functions: SyncFunctions,
+    runtime: PathBuf,
+    directory: PathBuf,
+    stdin: Stdin,
+}
+
+impl Tester {
+    /// One campaign for the whole program.
+    fn whole(&self, command: Vec<OsString>) -> Result<u8, Error> {
+        let plan = self.plan(command);
+        let campaign = self.campaign(&plan)?;
+        let summary = Summary { plan: &plan, campaign: &campaign };
+        self.print_summary(&summary, None);
+        let status = status(&campaign);
+        self.write_json(&Report::new(&summary), status)
+    }
+
+    /// A campaign for each test of the program.
+    fn each_test(&self, command: &[OsString]) -> Result<u8, Error> {
+        let name = || command.first().map(|c| c.to_string_lossy().into_owned()).unwrap_or_default();
+        let tests = each_test::list(&self.program.path, &command[1..])?;
+        let tests = tests.filter(|tests| !tests.is_empty()).ok_or_else(|| Error::NoTests { program: name() })?;
+        let mut statuses = Vec::new();
+        let mut reports = Vec::new();
+        for TestCase { name, arguments } in tests {
+            let plan = self.plan(command[..1].iter().cloned().chain(arguments).collect());
+            let campaign = self.campaign(&plan)?;
+            let summary = Summary { plan: &plan, campaign: &campaign };
+            self.print_summary(&summary, Some(&name));
+            statuses.push(status(&campaign));
+            reports.push(TestReport { test: name, report: Report::new(&summary) });
+            if campaign.end == End::Interrupted {
+                break;
+            }
+        }
+        self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
+    }
+
+    fn campaign(&self, plan: &Plan) -> Result<Campaign, Error> {
+        let recorder = Recorder {
+            out: self.options.out.clone(),
+            environment: environment::recorded(&plan.target.environment, &self.options.env),
+        };
+        let campaign = campaign::run(plan, Some(&recorder), !self.options.quiet, |_| {})?;
+        if let End::Broken(error) = &campaign.end {
+            // Before the first run there is nothing else to say; later no finding may be lost.
+            if campaign.tally.runs == 0 {
+                return Err(error.clone().into());
+            }
+            eprintln!("error: {error}");
+        }
+        Ok(campaign)
+    }
+
+    fn plan(&self, command: Vec<OsString>) -> Plan {
+        let options = &self.options;
+        Plan {
+            target: Target {
+                program: self.program.clone(),
+                executable: self.program.path.clone(),
+                command,
+                directory: self.directory.clone(),
+                own_directory: options.own_cwd,
+                environment: environment::for_test(&options.env),
+                runtime: self.runtime.clone(),
+                stdin: self.stdin.clone(),
+            },
+            policy: options.policy.clone(),
+            guard: options.guard,
+            seed: options.seed,
+            points: options.points,
+            realtime: now(),
+            cpus: options.cpus,
+            max_steps: options.max_steps,
+            dispatch: options.dispatch,
+            sync_functions: self.sync_functions.clone(),
+            expect: Expectations {
+                exit: options.expect_exit,
+                output: options.expect_output.clone(),
+                check: options.check.clone().map(OsString::from),
+            },
+            runs: options.runs,
+            jobs: options.jobs,
+            time: options.time,
+            run_timeout: options.run_timeout,
+            keep_going: options.keep_going,
+            exec: options.exec,
+            recording: None,
+        }
+    }
+
+    fn print_summary(&self, summary: &Summary<'_>, test: Option<&str>) {
+        let amount = if self.options.quiet { Amount::Quiet } else { Amount::Normal };
+        let to_stderr = self.options.json.as_deref() == Some(Path::new("-"));
+        let colors = if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() };
+        let mut text = text::summary(summary, amount, colors);
+        if let Some(name) = test.filter(|_| !text.is_empty()) {
+            text = format!("{name}: {text}\n");
+        }
+        if to_stderr {
+            eprint!("{text}");
+        } else {
+            print(&text);
+        }
+    }
+
+    /// A report that cannot be written does not hide a failure.
+    fn write_json(&self, report: &impl serde::Serialize, status: u8) -> Result<u8, Error> {
+        match self.options.json.as_deref().map(|path| write_json(path, report)) {
+            Some(Err(error)) if status == exit_code::FAILURE => {
+                eprintln!("error: {error}");
+                Ok(status)
+            }
+            Some(Err(error)) => Err(error),
+            None | Some(Ok(())) => Ok(status),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct EachReport {
+    version: u32,
+    tests: Vec<TestReport>,
+}
+
+#[derive(serde::Serialize)]
+struct TestReport {
+    test: String,
+    #[serde(flatten)]
+    report: Report,
+}
+
+/// The exit status of a campaign.
+pub fn status(campaign: &Campaign) -> u8 {
+    if !campaign.findings.is_empty() {
+        return exit_code::FAILURE;
+    }
+    match &campaign.end {
+        End::Broken(error) => error.exit_code(),
+        _ if campaign.tally.nothing_controlled().is_some() => exit_code::NOTHING_CONTROLLED,
+        _ => exit_code::OK,
+    }
+}
+
+/// The exit status of several campaigns: a failure before all, then what is wrong with raddle or
+/// the set-up. A test without threads among others that have some is no mistake.
+fn worst(statuses: &[u8]) -> u8 {
+    let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
+    order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_nanos().try_into().unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_failing_test_fails_all() {
+        use exit_code::{FAILURE, INTERNAL, NOTHING_CONTROLLED, OK};
+        assert_eq!(worst(&[OK, FAILURE, INTERNAL]), FAILURE);
+        assert_eq!(worst(&[OK, NOTHING_CONTROLLED]), OK);
+        assert_eq!(worst(&[NOTHING_CONTROLLED]), NOTHING_CONTROLLED);
+    }
+}

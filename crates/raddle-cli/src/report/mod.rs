@@ -1,0 +1,66 @@
+//! What a campaign found, for people ([`text`]) and for programs ([`json`]).
+
+pub mod command_line;
+pub mod json;
+pub mod replay;
+#[cfg(test)]
+mod sample;
+pub mod text;
+
+use raddle_core::block::Escape;
+
+use crate::campaign::plan::Plan;
+use crate::campaign::Campaign;
+use crate::inspect::elf::Language;
+
+/// Where personality is forbidden.
+const RANDOM_ADDRESSES: &str =
+    "addresses differ from start to start, because personality(ADDR_NO_RANDOMIZE) is not permitted here";
+
+/// A campaign that is over, to be reported.
+pub struct Summary<'a> {
+    /// What was to be done.
+    pub plan: &'a Plan,
+    /// What came of it.
+    pub campaign: &'a Campaign,
+}
+
+impl Summary<'_> {
+    /// What escaped control, in words; empty is the claim that nothing did.
+    pub fn uncontrolled(&self) -> Vec<&'static str> {
+        let mut texts = self.campaign.tally.escapes();
+        let program = &self.plan.target.program;
+        let hides_locks = program.language == Language::Rust && !program.instrumented;
+        if hides_locks && !texts.contains(&Escape::Futex.text()) {
+            texts.push(Escape::Futex.text());
+        }
+        if self.campaign.random_addresses {
+            texts.push(RANDOM_ADDRESSES);
+        }
+        texts
+    }
+}
+
+/// A number with its thousands apart.
+pub fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_stand_apart() {
+        let texts: Vec<_> = [0, 999, 1000, 1234567].into_iter().map(number).collect();
+        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+}

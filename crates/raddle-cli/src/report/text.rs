@@ -1,0 +1,269 @@
+//! The summary of a campaign for a person: the verdict first, then how it was reached, then each
+//! failure with the one command that replays it.
+
+use std::fmt::{self, Write};
+
+use console::Style;
+use raddle_core::decorators::guard;
+
+use super::{command_line, number, Summary};
+use crate::campaign::findings::Finding;
+use crate::campaign::threads::ThreadView;
+use crate::campaign::End;
+
+/// How much is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// Failures only.
+    Quiet,
+    /// As usual.
+    Normal,
+}
+
+/// The summary of a campaign.
+pub fn summary(summary: &Summary<'_>, amount: Amount, colors: bool) -> String {
+    let mut out = String::new();
+    let paint = Paint { colors };
+    // Writing to a string cannot fail.
+    let _ = write_summary(&mut out, summary, amount, paint);
+    out
+}
+
+fn write_summary(out: &mut String, s: &Summary<'_>, amount: Amount, paint: Paint) -> fmt::Result {
+    let failed = !s.campaign.findings.is_empty();
+    if amount == Amount::Quiet && !failed {
+        return Ok(());
+    }
+    writeln!(out, "{}", verdict(s, paint))?;
+    if amount == Amount::Normal {
+        writeln!(out)?;
+        facts(out, s)?;
+    }
+    for finding in &s.campaign.findings {
+        writeln!(out)?;
+        write_finding(out, s, finding, paint)?;
+    }
+    Ok(())
+}
+
+fn verdict(s: &Summary<'_>, paint: Paint) -> String {
+    let tally = &s.campaign.tally;
+    let planned = number(s.plan.runs);
+    let runs = match s.campaign.end {
+        End::Complete => format!("{} runs", number(tally.runs)),
+        End::Interrupted => format!("{} of {planned} runs (interrupted)", number(tally.runs)),
+        End::Time => format!("{} of {planned} runs (the time is over)", number(tally.runs)),
+        End::Broken(_) => format!("{} of {planned} runs (then it broke off)", number(tally.runs)),
+    };
+    match &s.campaign.findings[..] {
+        [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
+        [] if tally.nothing_controlled().is_some() => {
+            paint.yellow(&format!("nothing was under control in {runs}"))
+        }
+        [] => paint.green(&format!("no failure in {runs}")),
+        [one] if one.count == 1 => {
+            let title = one.failure.kind.title();
+            let found = format!("{title} found in run {} of {planned}", number(one.first_run));
+            let all = if s.plan.keep_going { format!("; {runs} in all") } else { String::new() };
+            paint.red(&format!("{found}{all}"))
+        }
+        findings => {
+            let failing = number(tally.failing_runs);
+            let kinds = match findings.len() {
+                1 => format!("always the same {}", findings[0].failure.kind.title()),
+                n => format!("{} different failures", number(n as u64)),
+            };
+            paint.red(&format!("{failing} of {runs} failed: {kinds}"))
+        }
+    }
+}
+
+fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
+    let (plan, campaign) = (s.plan, s.campaign);
+    let tally = &campaign.tally;
+    let mut fact = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
+    fact("seed", plan.seed.to_string())?;
+    fact("policy", format!("{}, {}", plan.policy, guard_text(plan.guard)))?;
+    fact("points", plan.points.name().to_string())?;
+    let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
+    fact(
+        "runs",
+        format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)),
+    )?;
+    fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
+    fact("threads", format!("at most {}", number(tally.threads_max)))?;
+    fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;
+    if tally.cut_runs > 0 {
+        let cut = number(tally.cut_runs);
+        let limit = number(plan.max_steps);
+        fact("cut", format!("{cut} runs at {limit} steps, which is no failure (--max-steps allows more)"))?;
+    }
+    if tally.guard_fired > 0 {
+        fact("guard", format!("stepped in {} times", number(tally.guard_fired)))?;
+    }
+    for (i, text) in s.uncontrolled().iter().enumerate() {
+        fact(if i == 0 { "uncontrolled" } else { "" }, (*text).to_string())?;
+    }
+    for reason in &campaign.fallback {
+        fact("note", format!("the program falls back to --exec because {reason}"))?;
+    }
+    if tally.output_cut_runs > 0 {
+        let cut = number(tally.output_cut_runs);
+        fact("note", format!("output of {cut} runs was cut at 64 MiB"))?;
+    }
+    if let Some(nothing) = tally.nothing_controlled().filter(|_| campaign.findings.is_empty()) {
+        writeln!(out, "\n{}", nothing.text())?;
+    }
+    Ok(())
+}
+
+fn guard_text(guard: guard::Settings) -> String {
+    if guard == guard::Settings::OFF {
+        return "without starvation guard".to_string();
+    }
+    format!("starvation guard {}", guard.override_probability)
+}
+
+fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Paint) -> fmt::Result {
+    let failure = &finding.failure;
+    writeln!(out, "{}: {}", paint.bold(failure.kind.title()), failure.message)?;
+    write!(out, "  run {}, step {}", number(finding.first_run), number(failure.step))?;
+    if finding.count > 1 {
+        write!(out, "; {} runs failed like this", number(finding.count))?;
+    }
+    writeln!(out)?;
+    write_threads(out, &failure.threads)?;
+    if !failure.stderr.is_empty() {
+        writeln!(out, "\n  standard error:")?;
+        for line in &failure.stderr {
+            writeln!(out, "    {line}")?;
+        }
+    }
+    match &finding.schedule {
+        Ok(path) => writeln!(out, "\n  replay it: {}", paint.bold(&command_line::replay(path))),
+        Err(reason) => {
+            writeln!(out, "\n  there is no schedule file: {reason}")?;
+            let command = command_line::explore_again(s.plan, finding.first_run);
+            writeln!(out, "  find it again: {}", paint.bold(&command))
+        }
+    }
+}
+
+/// Threads with what they wait for and where they stand.
+pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
+    if threads.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let width = threads.iter().map(|t| t.name.chars().count()).max().unwrap_or(0);
+    for thread in threads {
+        let id = format!("t{}", thread.id);
+        let waits_for = thread.waits_for.as_deref().unwrap_or("");
+        let line = format!("  {id:<4} {:<width$}  {:<8} {waits_for}", thread.name, thread.state);
+        writeln!(out, "{}", line.trim_end())?;
+        for frame in &thread.backtrace {
+            writeln!(out, "         {frame}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Colours, or none.
+#[derive(Clone, Copy)]
+struct Paint {
+    colors: bool,
+}
+
+impl Paint {
+    fn apply(self, style: Style, text: &str) -> String {
+        if self.colors {
+            style.force_styling(true).apply_to(text).to_string()
+        } else {
+            text.to_string()
+        }
+    }
+
+    fn red(self, text: &str) -> String {
+        self.apply(Style::new().red().bold(), text)
+    }
+
+    fn green(self, text: &str) -> String {
+        self.apply(Style::new().green().bold(), text)
+    }
+
+    fn yellow(self, text: &str) -> String {
+        self.apply(Style::new().yellow().bold(), text)
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.apply(Style::new().bold(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::run_report::Verdict;
+    use crate::campaign::tally::Tally;
+    use crate::inspect::elf::Language;
+    use crate::report::sample;
+
+    #[test]
+    fn no_failure() {
+        let (mut plan, mut campaign) = (sample::plan(), sample::campaign(1000));
+        plan.target.program.language = Language::Rust;
+        campaign.tally.escapes = 1 << 9;
+        campaign.tally.cut_runs = 2;
+        campaign.tally.guard_fired = 1200;
+        campaign.fallback = vec!["it starts threads before main".into()];
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_deadlock() {
+        let (plan, mut campaign) = (sample::plan(), sample::campaign(17));
+        campaign.findings = vec![sample::deadlock()];
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn several_failures_of_which_one_could_not_be_stored() {
+        let (mut plan, mut campaign) = (sample::plan(), sample::campaign(996));
+        plan.keep_going = true;
+        let failure = sample::deadlock().failure;
+        for run in 997..=1000 {
+            campaign.tally.add(&sample::report(run, Verdict::Failed(Box::new(failure.clone()))));
+        }
+        let full = ".raddle/assert-9a8b7c6d.schedule could not be written: No space left on device";
+        campaign.findings = vec![sample::deadlock(), sample::assertion(Err(full.into()))];
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, false);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn nothing_under_control() {
+        let (plan, mut campaign) = (sample::plan(), sample::campaign(0));
+        let mut report = sample::report(1, Verdict::Passed);
+        report.counts.threads = 1;
+        campaign.tally = Tally::default();
+        campaign.tally.add(&report);
+        campaign.end = End::Interrupted;
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn quiet_means_failures_only() {
+        let (plan, campaign) = (sample::plan(), sample::campaign(5));
+        assert_eq!(summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, false), "");
+    }
+
+    #[test]
+    fn colours_are_for_terminals() {
+        let (plan, campaign) = (sample::plan(), sample::campaign(5));
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, true);
+        assert!(text.starts_with("\u{1b}["), "{text:?}");
+    }
+}

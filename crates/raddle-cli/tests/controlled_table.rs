@@ -1,0 +1,92 @@
+//! The table in docs/src/controlled.md is true: it names every function of libc that the runtime
+//! interposes, and no other.
+//!
+//! The runtime comes from RADDLE_RUNTIME, or from target/release of this workspace.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use raddle_cli::runtime_library::{exported, FILE_NAME, VARIABLE};
+
+/// The first cell of the header of the tables that count.
+const HEADER: &str = "Function";
+
+#[test]
+fn names_every_interposed_function_and_no_other() {
+    let runtime = runtime();
+    let interposed = exported(&runtime).unwrap_or_else(|e| panic!("{} cannot be read: {e}", runtime.display()));
+    let libc = exported(&libc()).expect("the C library can be read");
+    let page = root().join("docs/src/controlled.md");
+    let text = fs::read_to_string(&page).unwrap_or_else(|e| panic!("{} cannot be read: {e}", page.display()));
+    let documented = functions(&text);
+
+    // What libc does not have is the runtime's own business.
+    let missing: Vec<_> = interposed.intersection(&libc).filter(|name| !documented.contains(*name)).collect();
+    let surplus: Vec<_> = documented.difference(&interposed).collect();
+    assert!(
+        missing.is_empty() && surplus.is_empty(),
+        "{} and {} do not agree.\n  interposed, but not in the table: {missing:?}\n  in the table, but not interposed: {surplus:?}",
+        page.display(),
+        runtime.display(),
+    );
+}
+
+#[test]
+fn reads_the_first_cells_of_function_tables() {
+    let text = "| Function | What happens |\n|---|---|\n| `a`, `b` | calls `c` |\n\n| Other | x |\n|---|---|\n| `d` | |\n";
+    assert_eq!(functions(text), BTreeSet::from(["a", "b"].map(String::from)));
+}
+
+#[test]
+#[should_panic(expected = "`a` is in the table twice")]
+fn a_function_has_one_row() {
+    functions("| Function | |\n|---|---|\n| `a` | |\n| `a` | |\n");
+}
+
+/// The names in the first cells of all tables whose header says so.
+fn functions(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let Some(row) = line.strip_prefix('|') else {
+            inside = false;
+            continue;
+        };
+        let cell = row.split('|').next().unwrap_or_default();
+        if cell.trim() == HEADER {
+            inside = true;
+        } else if inside {
+            // Names are between backquotes: every second part.
+            for name in cell.split('`').skip(1).step_by(2) {
+                assert!(names.insert(name.to_string()), "`{name}` is in the table twice");
+            }
+        }
+    }
+    names
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn runtime() -> PathBuf {
+    let path = match std::env::var_os(VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => root().join("target/release").join(FILE_NAME),
+    };
+    assert!(
+        path.is_file(),
+        "there is no runtime library at {}; build it with `cargo build --release -p raddle-runtime`, or name it in {VARIABLE}",
+        path.display()
+    );
+    path
+}
+
+/// The C library that this test itself uses.
+fn libc() -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").expect("the kernel lists the mappings");
+    let mut files = maps.lines().filter_map(|line| line.split_whitespace().nth(5));
+    let file = files.find(|file| file.ends_with("/libc.so.6"));
+    file.expect("this test is linked with glibc").into()
+}

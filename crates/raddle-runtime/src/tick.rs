@@ -1,0 +1,64 @@
+//! The last resort against code that spins without a schedule point.
+//!
+//! A timer of the process's own CPU time ticks; when a whole tick passes without a point, the
+//! running thread is preempted where it stands. That depends on real time, so it is not
+//! repeatable, and it is reported as having happened.
+
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+
+use raddle_core::block::{flag, Escape};
+use raddle_core::EventKind;
+
+use crate::control::{current, point, scheduler};
+use crate::dispatch::{install, text_contains};
+use crate::points::{errno, set_errno};
+use crate::syscall;
+
+/// CPU time between two looks. Long enough that ordinary computing between two points, which is
+/// repeatable, is left alone.
+const TICK_MICROSECONDS: i64 = 250_000;
+
+struct Seen(UnsafeCell<u64>);
+
+// SAFETY: touched by the handler only, which runs on one thread at a time: the one that burns CPU.
+unsafe impl Sync for Seen {}
+
+static SEEN: Seen = Seen(UnsafeCell::new(u64::MAX));
+
+/// Starts the timer for this run.
+pub fn start() {
+    // SAFETY: there is one thread.
+    if unsafe { scheduler() }.settings().flags & flag::NO_TICK != 0 {
+        return;
+    }
+    install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
+    let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
+    let timer = libc::itimerval { it_interval: tick, it_value: tick };
+    // SAFETY: reads the timer only.
+    unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0) };
+}
+
+unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's context of this signal.
+    let at = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] } as usize;
+    // The runtime is never entered twice; it makes points of its own accord.
+    if text_contains(at) {
+        return;
+    }
+    let Some(me) = current() else { return };
+    // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
+    unsafe {
+        let points = scheduler().results().points;
+        let seen = SEEN.0.get().replace(points);
+        if seen != points {
+            return;
+        }
+        let before = errno();
+        scheduler().escaped(Escape::Tick);
+        scheduler().made_no_progress(me);
+        point(me, EventKind::Yield, 0);
+        SEEN.0.get().write(scheduler().results().points);
+        set_errno(before);
+    }
+}

@@ -1,0 +1,51 @@
+//! A policy of one's own: the current thread goes on with a fixed probability, otherwise any
+//! enabled thread does, uniformly.
+
+#![no_std]
+
+use raddle_core::policy::{Descriptor, Parameter, Point, Policy, Run};
+use raddle_core::{descriptor, Rng, ThreadId};
+
+const STICKY: Descriptor = descriptor!(
+    Sticky,
+    name: "sticky",
+    summary: "stays with the current thread with probability p, else any enabled thread",
+    source: "an example",
+    learns: false,
+    parameters: &[Parameter {
+        name: "p",
+        help: "the probability that the current thread goes on",
+        default: 0.9,
+        min: 0.0,
+        max: 1.0,
+        whole: false,
+    }]
+);
+
+raddle_runtime::register!(STICKY);
+
+struct Sticky {
+    rng: Rng,
+    stay: f64,
+}
+
+impl Default for Sticky {
+    fn default() -> Self {
+        Sticky { rng: Rng::new(0), stay: 0.0 }
+    }
+}
+
+impl Policy for Sticky {
+    fn start(&mut self, run: &Run<'_>) {
+        self.rng = Rng::new(run.seed);
+        self.stay = run.parameters[0];
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        if point.enabled.contains(point.current) && self.rng.chance(self.stay) {
+            return point.current;
+        }
+        let k = self.rng.below(point.enabled.len() as u64) as usize;
+        point.enabled.nth(k).unwrap_or(point.current)
+    }
+}
