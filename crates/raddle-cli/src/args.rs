@@ -36,6 +36,7 @@ pub enum Command {
 
 /// `raddle test`.
 #[derive(Args, Debug)]
+#[command(allow_negative_numbers = true)]
 pub struct Test {
     /// The options that a project file can set, too.
     #[command(flatten)]

@@ -67,8 +67,8 @@ pub fn defaults(directory: &Path) -> Result<TestOptions, ConfigError> {
     let Some(path) = directory.ancestors().map(|d| d.join(FILE_NAME)).find(|p| p.is_file()) else {
         return Ok(TestOptions::default());
     };
-    let text = std::fs::read_to_string(&path)
-        .map_err(|source| ConfigError::Unreadable { path: path.clone(), source })?;
+    let text =
+        std::fs::read_to_string(&path).map_err(|source| ConfigError::Unreadable { path: path.clone(), source })?;
     parse(&path, &text)
 }
 
@@ -164,9 +164,8 @@ mod tests {
 
     #[test]
     fn keys_are_the_long_options() {
-        let options = read(
-            "[test]\npolicy = \"random\"\nrun-timeout = 2.5\nkeep-going = true\nout = \"found\"\njson = \"-\"\n",
-        );
+        let options =
+            read("[test]\npolicy = \"random\"\nrun-timeout = 2.5\nkeep-going = true\nout = \"found\"\njson = \"-\"\n");
         let expected = TestOptions {
             policy: Some("random".into()),
             run_timeout: Some(2.5),
@@ -182,9 +181,9 @@ mod tests {
     fn every_option_can_be_set() {
         let command = TestOptions::augment_args(clap::Command::new("test"));
         for option in command.get_arguments().filter_map(|a| a.get_long()) {
-            let accepted = ["1", "1.5", "true", "\"text\"", "[\"text\"]"].iter().any(|value| {
-                matches!(read(&format!("[test]\n{option} = {value}")), Ok(o) if o != TestOptions::default())
-            });
+            let accepted = ["1", "1.5", "true", "\"text\"", "[\"text\"]"].iter().any(
+                |value| matches!(read(&format!("[test]\n{option} = {value}")), Ok(o) if o != TestOptions::default()),
+            );
             assert!(accepted, "{option} cannot be set");
         }
     }
@@ -211,12 +210,7 @@ mod tests {
     #[test]
     fn the_command_line_wins() {
         let given = TestOptions { runs: Some(5), no_guard: true, ..TestOptions::default() };
-        let file = TestOptions {
-            runs: Some(7),
-            jobs: Some(2),
-            guard: Some(0.5),
-            ..TestOptions::default()
-        };
+        let file = TestOptions { runs: Some(7), jobs: Some(2), guard: Some(0.5), ..TestOptions::default() };
         let merged = given.or(file);
         assert_eq!((merged.runs, merged.jobs), (Some(5), Some(2)));
         assert_eq!((merged.guard, merged.no_guard), (None, true));

@@ -16,8 +16,19 @@ pub type Variables = Vec<(OsString, OsString)>;
 
 /// Names that matter.
 const NAMES: &[&str] = &[
-    "LANG", "LANGUAGE", "TZ", "TZDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES",
-    "RUST_BACKTRACE", "RUST_LIB_BACKTRACE", "RUST_MIN_STACK", "RUST_LOG", "RAYON_NUM_THREADS",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TZDIR",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LD_BIND_NOW",
+    "GLIBC_TUNABLES",
+    "RUST_BACKTRACE",
+    "RUST_LIB_BACKTRACE",
+    "RUST_MIN_STACK",
+    "RUST_LOG",
+    "RAYON_NUM_THREADS",
 ];
 
 /// Beginnings of names that matter.
@@ -107,11 +118,8 @@ mod tests {
     #[test]
     fn options_are_recorded_whatever_their_name() {
         let extra = vec![("MY_SWITCH".to_string(), "1".to_string())];
-        let variables = vec![
-            ("MY_SWITCH".into(), "1".into()),
-            ("HOME".into(), "/root".into()),
-            ("LANG".into(), "C".into()),
-        ];
+        let variables =
+            vec![("MY_SWITCH".into(), "1".into()), ("HOME".into(), "/root".into()), ("LANG".into(), "C".into())];
         let kept = recorded(&variables, &extra);
         assert_eq!(kept, [(b"LANG".to_vec(), b"C".to_vec()), (b"MY_SWITCH".to_vec(), b"1".to_vec())]);
     }

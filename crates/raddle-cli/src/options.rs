@@ -104,9 +104,9 @@ impl Points {
     pub fn parse(text: &str) -> Result<Points, OptionError> {
         match text {
             "sync" => Ok(Points::Sync),
-            "atomic" | "race" | "memory" => Err(OptionError::NotBuilt {
-                what: format!("--points {text} is not built yet; --points sync is"),
-            }),
+            "atomic" | "race" | "memory" => {
+                Err(OptionError::NotBuilt { what: format!("--points {text} is not built yet; --points sync is") })
+            }
             _ => Err(OptionError::Unknown {
                 option: "points",
                 value: text.to_string(),
@@ -238,19 +238,16 @@ fn guard_settings(probability: Option<f64>, off: bool) -> Result<guard::Settings
     match probability {
         _ if off => Ok(guard::Settings::OFF),
         None => Ok(guard::Settings::DEFAULT),
-        Some(p) => Ok(guard::Settings {
-            override_probability: within("guard", p, 0.0, 1.0)?,
-            ..guard::Settings::DEFAULT
-        }),
+        Some(p) => {
+            Ok(guard::Settings { override_probability: within("guard", p, 0.0, 1.0)?, ..guard::Settings::DEFAULT })
+        }
     }
 }
 
 fn check_switch(switch: Option<&str>) -> Result<(), OptionError> {
     match switch {
         None | Some("os") => Ok(()),
-        Some("fiber") => {
-            Err(OptionError::NotBuilt { what: "fibers are not built yet; --switch os is".to_string() })
-        }
+        Some("fiber") => Err(OptionError::NotBuilt { what: "fibers are not built yet; --switch os is".to_string() }),
         Some(other) => Err(OptionError::Unknown {
             option: "switch",
             value: other.to_string(),
@@ -340,14 +337,8 @@ mod tests {
             error(|o| o.runs = Some(0)),
             format!("--runs 0 makes no sense: expected a number from 1 to {}", u64::MAX / 2)
         );
-        assert_eq!(
-            error(|o| o.jobs = Some(0)),
-            "--jobs 0 makes no sense: expected a number from 1 to 1024"
-        );
-        assert_eq!(
-            error(|o| o.guard = Some(2.0)),
-            "--guard 2 makes no sense: expected a number from 0 to 1"
-        );
+        assert_eq!(error(|o| o.jobs = Some(0)), "--jobs 0 makes no sense: expected a number from 1 to 1024");
+        assert_eq!(error(|o| o.guard = Some(2.0)), "--guard 2 makes no sense: expected a number from 0 to 1");
         assert_eq!(
             error(|o| o.time = Some(f64::NAN)),
             "--time NaN makes no sense: expected a number of seconds above 0"
@@ -356,14 +347,8 @@ mod tests {
 
     #[test]
     fn what_is_not_built_says_so() {
-        assert_eq!(
-            error(|o| o.points = Some("memory".into())),
-            "--points memory is not built yet; --points sync is"
-        );
-        assert_eq!(
-            error(|o| o.switch = Some("fiber".into())),
-            "fibers are not built yet; --switch os is"
-        );
+        assert_eq!(error(|o| o.points = Some("memory".into())), "--points memory is not built yet; --points sync is");
+        assert_eq!(error(|o| o.switch = Some("fiber".into())), "fibers are not built yet; --switch os is");
         assert_eq!(
             error(|o| o.points = Some("atomics".into())),
             "--points atomics is not known; did you mean `atomic`?"
@@ -382,10 +367,7 @@ mod tests {
 
     #[test]
     fn environment_needs_a_name_and_a_value() {
-        assert_eq!(
-            error(|o| o.env = vec!["PATH".into()]),
-            "--env PATH is not an assignment: expected NAME=VALUE"
-        );
+        assert_eq!(error(|o| o.env = vec!["PATH".into()]), "--env PATH is not an assignment: expected NAME=VALUE");
         assert!(error(|o| o.env = vec!["TMPDIR=/x".into()]).contains("raddle sets this variable itself"));
     }
 

@@ -143,11 +143,7 @@ fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64
 }
 
 fn unknown_parameter(descriptor: &'static Descriptor, name: &str, names: &[&str]) -> PolicyError {
-    PolicyError::UnknownParameter {
-        policy: descriptor.name,
-        name: name.to_string(),
-        hint: suggest::hint(name, names),
-    }
+    PolicyError::UnknownParameter { policy: descriptor.name, name: name.to_string(), hint: suggest::hint(name, names) }
 }
 
 /// A parameter's range, in words.
@@ -190,16 +186,10 @@ mod tests {
 
     #[test]
     fn mistakes_get_a_suggestion() {
-        assert_eq!(
-            error("ptc"),
-            "there is no policy `ptc`; did you mean `pct`? (`raddle policies` explains them)"
-        );
+        assert_eq!(error("ptc"), "there is no policy `ptc`; did you mean `pct`? (`raddle policies` explains them)");
         assert_eq!(error("pct:dd=3"), "the policy `pct` has no parameter `dd`; did you mean `d`?");
         assert_eq!(error("random:d=3"), "the policy `random` has no parameter `d`; there are none");
-        assert_eq!(
-            error("pct:d"),
-            "`d` is not a parameter of `pct`: expected key=value, such as `d=3`"
-        );
+        assert_eq!(error("pct:d"), "`d` is not a parameter of `pct`: expected key=value, such as `d=3`");
         assert_eq!(
             error("pct:d=0.5"),
             "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 1 to 64"

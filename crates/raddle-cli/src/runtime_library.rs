@@ -44,11 +44,7 @@ pub fn find(option: Option<&Path>) -> Result<PathBuf, RuntimeError> {
     find_near(option, std::env::var_os(VARIABLE), &executable)
 }
 
-fn find_near(
-    option: Option<&Path>,
-    variable: Option<OsString>,
-    executable: &Path,
-) -> Result<PathBuf, RuntimeError> {
+fn find_near(option: Option<&Path>, variable: Option<OsString>, executable: &Path) -> Result<PathBuf, RuntimeError> {
     if let Some(path) = option {
         return existing(path, "--runtime");
     }

@@ -35,10 +35,8 @@ pub fn append_only(file: &File) -> io::Result<()> {
 
 /// Waits on a futex word that is shared between processes, while it has this value, at most so long.
 pub fn futex_wait(word: &AtomicU32, value: u32, at_most: Duration) {
-    let timeout = libc::timespec {
-        tv_sec: at_most.as_secs() as libc::time_t,
-        tv_nsec: at_most.subsec_nanos() as libc::c_long,
-    };
+    let timeout =
+        libc::timespec { tv_sec: at_most.as_secs() as libc::time_t, tv_nsec: at_most.subsec_nanos() as libc::c_long };
     // SAFETY: the word lives as long as the reference. Every way of returning is a reason to look
     // again, so the result does not matter.
     unsafe {

@@ -93,9 +93,8 @@ pub fn telling_lines(kind: Kind, stderr: &[u8]) -> Vec<String> {
 
 fn deadlock(traces: &Traces<'_>) -> Symptom {
     let waiting = traces.threads.iter().filter(|t| t.waits());
-    let mut places: Vec<_> = waiting
-        .map(|t| format!("{} in {}", t.event, t.place.as_deref().unwrap_or("unknown code")))
-        .collect();
+    let mut places: Vec<_> =
+        waiting.map(|t| format!("{} in {}", t.event, t.place.as_deref().unwrap_or("unknown code"))).collect();
     places.sort();
     places.dedup();
     let message = match block::message(traces.results) {
@@ -214,8 +213,18 @@ fn signal_message(signal: i32, address: Option<u64>, stderr: &str) -> String {
 /// What libstdc++ or glibc say before they abort.
 fn last_words(stderr: &str) -> Option<String> {
     const WORDS: &[&str] = &[
-        "terminate called", "pure virtual method called", "*** ", "free(): ", "malloc(): ", "malloc_consolidate(): ",
-        "double free or corruption", "corrupted ", "realloc(): ", "munmap_chunk(): ", "munmap(): ", "Fatal glibc error",
+        "terminate called",
+        "pure virtual method called",
+        "*** ",
+        "free(): ",
+        "malloc(): ",
+        "malloc_consolidate(): ",
+        "double free or corruption",
+        "corrupted ",
+        "realloc(): ",
+        "munmap_chunk(): ",
+        "munmap(): ",
+        "Fatal glibc error",
     ];
     let mut lines = stderr.lines();
     let line = lines.by_ref().find(|line| WORDS.iter().any(|words| line.starts_with(words)))?;
@@ -362,7 +371,8 @@ mod tests {
     #[test]
     fn a_deadlock_is_where_its_threads_are() {
         let mut case = Case::new(Outcome::Deadlock).ending(Ending::Signal(9));
-        case.threads = vec![blocked(2, "lock", "b (x.c:2)"), blocked(1, "lock", "a (x.c:1)"), blocked(3, "lock", "a (x.c:1)")];
+        case.threads =
+            vec![blocked(2, "lock", "b (x.c:2)"), blocked(1, "lock", "a (x.c:1)"), blocked(3, "lock", "a (x.c:1)")];
         let symptom = case.symptom().expect("a failure");
         assert_eq!(symptom.kind, Kind::Deadlock);
         assert_eq!(symptom.place, "lock in a (x.c:1); lock in b (x.c:2)");
@@ -445,10 +455,7 @@ mod tests {
             "still running after 10 s; no schedule point: blocked outside control or computing (for 10.0 s)",
         );
         case.timed_out = Some(TimedOut { limit: 10.0, silent: 0.0 });
-        case.is(
-            Kind::Timeout,
-            "still running after 10 s; still making progress (--run-timeout gives it more time)",
-        );
+        case.is(Kind::Timeout, "still running after 10 s; still making progress (--run-timeout gives it more time)");
     }
 
     #[test]
@@ -456,10 +463,7 @@ mod tests {
         let mut case = Case::new(Outcome::Exited);
         case.expect.output = Some(("good.txt".into(), b"one\ntwo\n".to_vec()));
         case.stdout = "one\nthree\n";
-        case.is(
-            Kind::Output,
-            r#"standard output differs from good.txt: line 2 is "three\n", expected "two\n""#,
-        );
+        case.is(Kind::Output, r#"standard output differs from good.txt: line 2 is "three\n", expected "two\n""#);
         case.stdout = "one\n";
         case.is(Kind::Output, r#"standard output differs from good.txt: line 2 is the end, expected "two\n""#);
         case.stdout = "one\ntwo\n";

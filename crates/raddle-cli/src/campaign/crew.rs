@@ -85,11 +85,15 @@ impl Crew {
 
     /// Waits for news, at most so long; a signal ends the wait.
     pub fn wait(&mut self, at_most: Duration) -> io::Result<Vec<News>> {
-        let mut polls: Vec<_> = self.members.iter().map(|member| libc::pollfd {
-            fd: if member.gone { -1 } else { member.channel.descriptor() },
-            events: libc::POLLIN,
-            revents: 0,
-        }).collect();
+        let mut polls: Vec<_> = self
+            .members
+            .iter()
+            .map(|member| libc::pollfd {
+                fd: if member.gone { -1 } else { member.channel.descriptor() },
+                events: libc::POLLIN,
+                revents: 0,
+            })
+            .collect();
         let milliseconds = at_most.as_millis().min(1000) as i32;
         // SAFETY: the array has the length that is passed.
         unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, milliseconds) };

@@ -6,15 +6,48 @@ use crate::inspect::stack::Frame;
 
 /// Files whose frames are not the program's, by the beginning of their names.
 const LIBRARIES: &[&str] = &[
-    "libraddle_runtime", "libc.so", "libc-", "ld-linux", "ld-", "libstdc++", "libpthread", "libgcc_s", "libm.so",
-    "libasan", "libubsan", "libtsan", "libclang_rt", "[vdso]", "linux-vdso", "libc++",
+    "libraddle_runtime",
+    "libc.so",
+    "libc-",
+    "ld-linux",
+    "ld-",
+    "libstdc++",
+    "libpthread",
+    "libgcc_s",
+    "libm.so",
+    "libasan",
+    "libubsan",
+    "libtsan",
+    "libclang_rt",
+    "[vdso]",
+    "linux-vdso",
+    "libc++",
 ];
 
 /// Functions that are compiled into a program but belong to a standard library.
 const STANDARD: &[&str] = &[
-    "std::", "core::", "alloc::", "<std::", "<core::", "<alloc::", "__gnu_cxx::", "__gthread_", "__rust",
-    "rust_begin_unwind", "rust_panic", "_Unwind_", "__cxa_", "__interceptor_", "parking_lot::", "parking_lot_core::",
-    "lock_api::", "<signal handler called>", "__libc_start", "_start", "start_thread", "clone",
+    "std::",
+    "core::",
+    "alloc::",
+    "<std::",
+    "<core::",
+    "<alloc::",
+    "__gnu_cxx::",
+    "__gthread_",
+    "__rust",
+    "rust_begin_unwind",
+    "rust_panic",
+    "_Unwind_",
+    "__cxa_",
+    "__interceptor_",
+    "parking_lot::",
+    "parking_lot_core::",
+    "lock_api::",
+    "<signal handler called>",
+    "__libc_start",
+    "_start",
+    "start_thread",
+    "clone",
 ];
 
 /// Folders of standard libraries' sources, whose functions are compiled into a program, too.

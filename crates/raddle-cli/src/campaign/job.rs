@@ -83,12 +83,7 @@ fn report_halt(halt: Halt, channel: &mut Channel) {
 }
 
 /// Makes the runs of an order.
-fn fulfil(
-    runner: &mut Runner<'_>,
-    order: &Order,
-    keep_going: bool,
-    channel: &mut Channel,
-) -> Result<(), Halt> {
+fn fulfil(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mut Channel) -> Result<(), Halt> {
     if let Some(reason) = runner.prepare()? {
         channel.send(&Reply::Fallback(reason))?;
     }

@@ -202,7 +202,8 @@ impl<'a> Main<'a> {
                         return Ok(());
                     }
                     News::Gone(how) => {
-                        let text = format!("a job of raddle died ({how}); did the program kill it, or did memory run out?");
+                        let text =
+                            format!("a job of raddle died ({how}); did the program kill it, or did memory run out?");
                         self.end = End::Broken(TargetError::System(text));
                         return Ok(());
                     }

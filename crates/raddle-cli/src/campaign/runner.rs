@@ -380,13 +380,7 @@ impl<'a> Runner<'a> {
         Ok(said.map(|message| Symptom::new(Kind::Check, message)))
     }
 
-    fn failure(
-        &mut self,
-        symptom: Symptom,
-        run_seed: u64,
-        profile: Profile,
-        over: &Over,
-    ) -> Result<Failure, Halt> {
+    fn failure(&mut self, symptom: Symptom, run_seed: u64, profile: Profile, over: &Over) -> Result<Failure, Halt> {
         let new = self.known.insert((symptom.kind, symptom.place.clone()));
         let stderr = classify::telling_lines(symptom.kind, &self.output.stderr.read()?);
         Ok(Failure {

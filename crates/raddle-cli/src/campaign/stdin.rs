@@ -120,12 +120,7 @@ pub fn fits(path: &Path) -> bool {
 }
 
 /// Reads a pipe to its end.
-fn capture(
-    pipe: RawFd,
-    first_notice: Duration,
-    silence: Duration,
-    notice: &mut impl FnMut(&str),
-) -> io::Result<Stdin> {
+fn capture(pipe: RawFd, first_notice: Duration, silence: Duration, notice: &mut impl FnMut(&str)) -> io::Result<Stdin> {
     let mut file = sys::memfd(c"raddle-stdin")?;
     let started = Instant::now();
     let mut told = false;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use raddle_core::block::Escape;
+use raddle_core::rng::splitmix64;
 
 use super::run_report::{RunReport, Verdict};
 
@@ -33,6 +34,8 @@ pub struct Tally {
     pub guard_fired: u64,
     /// Bits of [`Escape`].
     pub escapes: u64,
+    /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
+    pub trace: u64,
     hashes: HashSet<u64>,
 }
 
@@ -58,6 +61,7 @@ impl Tally {
         self.guard_fired += counts.guard_fired;
         self.escapes |= report.escapes;
         self.hashes.insert(counts.hash);
+        self.trace = splitmix64(&mut (self.trace ^ counts.hash));
     }
 
     /// Different schedules.

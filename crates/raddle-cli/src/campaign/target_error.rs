@@ -31,7 +31,10 @@ pub enum TargetError {
         seconds: u64,
     },
     /// More threads than the runtime has room for.
-    #[error("run {run} started more than {} threads, which is the most that can be controlled", raddle_core::MAX_THREADS)]
+    #[error(
+        "run {run} started more than {} threads, which is the most that can be controlled",
+        raddle_core::MAX_THREADS
+    )]
     TooManyThreads {
         /// The run.
         run: u64,

@@ -37,9 +37,8 @@ impl ThreadView {
 
 /// Looks at the threads of a run that has stopped at a failure.
 pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[ThreadReport]) -> Vec<ThreadView> {
-    let alive = |report: &ThreadReport| {
-        report.state != ThreadState::None as u8 && report.state != ThreadState::Exited as u8
-    };
+    let alive =
+        |report: &ThreadReport| report.state != ThreadState::None as u8 && report.state != ThreadState::Exited as u8;
     let tids: Vec<i32> = reports.iter().filter(|r| alive(r)).map(|r| r.tid).collect();
     let mut stacks = unwinder.stacks(pid, &tids).into_iter();
     let mut views = Vec::new();
@@ -54,8 +53,7 @@ pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[Threa
 /// Looks at the threads of a process that does not answer: only names and stacks are known.
 pub fn look_from_outside(unwinder: &mut Unwinder, frames: &Frames, pid: i32) -> Vec<ThreadView> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let mut tids: Vec<i32> =
-        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let mut tids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     tids.sort_unstable();
     let stacks = unwinder.stacks(pid, &tids);
     let named = tids.iter().zip(stacks).enumerate().map(|(id, (tid, stack))| {
@@ -194,8 +192,7 @@ pub fn deadlock_message(threads: &[ThreadView]) -> String {
         return texts.join(", ");
     }
     let shown = 6;
-    let mut texts: Vec<_> =
-        blocked.iter().take(shown).map(|t| format!("t{} waits in {}", t.id, t.event)).collect();
+    let mut texts: Vec<_> = blocked.iter().take(shown).map(|t| format!("t{} waits in {}", t.id, t.event)).collect();
     if blocked.len() > shown {
         texts.push(format!("{} more wait", blocked.len() - shown));
     }

@@ -80,10 +80,7 @@ impl Watch {
 
     /// How long the run may take, and for how long it has reached no schedule point.
     pub fn silence(&self) -> super::classify::TimedOut {
-        super::classify::TimedOut {
-            limit: self.limit.as_secs_f64(),
-            silent: self.beat_at.elapsed().as_secs_f64(),
-        }
+        super::classify::TimedOut { limit: self.limit.as_secs_f64(), silent: self.beat_at.elapsed().as_secs_f64() }
     }
 
     /// Waits for the next thing to happen. `child` is the process that was started: the fork server

@@ -32,8 +32,8 @@ const UNCONTROLLED: &[(&str, &str)] = &[
 
 /// Prints what would be controlled.
 pub fn run(program: &Program, runtime: &Path) -> Result<u8, Error> {
-    let exported = runtime_library::exported(runtime)
-        .map_err(|source| Error::Read { path: runtime.to_path_buf(), source })?;
+    let exported =
+        runtime_library::exported(runtime).map_err(|source| Error::Read { path: runtime.to_path_buf(), source })?;
     print(&text(program, &exported));
     Ok(exit_code::OK)
 }
@@ -57,7 +57,11 @@ fn text(program: &Program, exported: &BTreeSet<String>) -> String {
     fact("debug info", yes_no(program.debug_info, "yes", "no: backtraces will have no lines (-g adds them)"));
     fact(
         "instrumented",
-        yes_no(program.instrumented, "yes: it has memory and atomic schedule points", "no: calls and futexes are the schedule points"),
+        yes_no(
+            program.instrumented,
+            "yes: it has memory and atomic schedule points",
+            "no: calls and futexes are the schedule points",
+        ),
     );
 
     let controlled: Vec<_> = program.undefined.iter().filter(|name| exported.contains(*name)).collect();

@@ -33,13 +33,7 @@ fn table(width: u16) -> String {
     for policy in policies::ALL {
         let mut text = policy.summary.to_string();
         for parameter in policy.parameters {
-            text += &format!(
-                "\n  {}={}: {}; {}",
-                parameter.name,
-                parameter.default,
-                parameter.help,
-                range(parameter)
-            );
+            text += &format!("\n  {}={}: {}; {}", parameter.name, parameter.default, parameter.help, range(parameter));
         }
         table.add_row([policy.name, &text, policy.source]);
     }

@@ -147,9 +147,7 @@ fn input(recorded: &Schedule, file: &Path) -> Result<Stdin, Error> {
         schedule::Stdin::Null => return Ok(Stdin::Null),
         schedule::Stdin::Bytes(bytes) => return Stdin::from_bytes(bytes).map_err(Error::Stdin),
         schedule::Stdin::File(path) => PathBuf::from(OsString::from_vec(path.clone())),
-        schedule::Stdin::Beside(name) => {
-            file.with_file_name(OsString::from_vec(name.clone()))
-        }
+        schedule::Stdin::Beside(name) => file.with_file_name(OsString::from_vec(name.clone())),
     };
     let failed = |source| Error::Read { path: path.clone(), source };
     if stdin::fits(&path) {

@@ -30,6 +30,9 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
     let options = Options::resolve(args.options.clone().or(defaults))?;
     let program = program(&args.command)?;
     let runtime = runtime_library::find(options.runtime.as_deref())?;
+    if options.verbose {
+        eprintln!("note: the runtime library is {}", runtime.display());
+    }
     if args.dry_run {
         return dry_run::run(&program, &runtime);
     }

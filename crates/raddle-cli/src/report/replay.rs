@@ -215,14 +215,18 @@ impl Report {
             }),
             same_build: replayed.same_build,
             seconds: campaign.seconds,
-            failures: campaign.findings.iter().map(|finding| FailureReport {
-                kind: finding.failure.kind.name(),
-                message: finding.failure.message.clone(),
-                place: finding.failure.place.clone(),
-                count: finding.count,
-                step: finding.failure.step,
-                recorded: replayed.is_recorded(finding),
-            }).collect(),
+            failures: campaign
+                .findings
+                .iter()
+                .map(|finding| FailureReport {
+                    kind: finding.failure.kind.name(),
+                    message: finding.failure.message.clone(),
+                    place: finding.failure.place.clone(),
+                    count: finding.count,
+                    step: finding.failure.step,
+                    recorded: replayed.is_recorded(finding),
+                })
+                .collect(),
         }
     }
 }
@@ -239,9 +243,7 @@ mod tests {
     #[test]
     fn a_divergence_says_what_was_expected_and_what_came() {
         let lock = packed(2, EventKind::Lock);
-        let case = |expected, found, enabled| {
-            divergence_text(1, 1, &Divergence { step: 12, expected, found, enabled })
-        };
+        let case = |expected, found, enabled| divergence_text(1, 1, &Divergence { step: 12, expected, found, enabled });
         assert_eq!(
             case(Some(lock), packed(2, EventKind::Unlock), true),
             "the replay diverged at step 12: expected t2 to lock, but t2 is about to unlock instead"

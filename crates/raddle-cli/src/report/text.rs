@@ -57,9 +57,7 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
     };
     match &s.campaign.findings[..] {
         [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
-        [] if tally.nothing_controlled().is_some() => {
-            paint.yellow(&format!("nothing was under control in {runs}"))
-        }
+        [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
         [] => paint.green(&format!("no failure in {runs}")),
         [one] if one.count == 1 => {
             let title = one.failure.kind.title();
@@ -86,10 +84,7 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
     fact("policy", format!("{}, {}", plan.policy, guard_text(plan.guard)))?;
     fact("points", plan.points.name().to_string())?;
     let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
-    fact(
-        "runs",
-        format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)),
-    )?;
+    fact("runs", format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)))?;
     fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
     fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;

@@ -177,8 +177,7 @@ impl<'a> Line<'a> {
     /// A quoted string that is text.
     pub(super) fn text(&mut self, expected: &str) -> Result<String> {
         let mut start = self.clone();
-        String::from_utf8(self.string(expected)?)
-            .map_err(|_| start.error(&format!("{expected}, as text in UTF-8")))
+        String::from_utf8(self.string(expected)?).map_err(|_| start.error(&format!("{expected}, as text in UTF-8")))
     }
 
     /// A quoted string.
@@ -203,8 +202,8 @@ impl<'a> Line<'a> {
                     return Ok(bytes);
                 }
                 '\\' => {
-                    let (byte, length) = escape(rest)
-                        .ok_or_else(|| self.error(r#"an escape: \\, \", \n, \r, \t or \xNN"#))?;
+                    let (byte, length) =
+                        escape(rest).ok_or_else(|| self.error(r#"an escape: \\, \", \n, \r, \t or \xNN"#))?;
                     bytes.push(byte);
                     self.at += length;
                 }

@@ -12,9 +12,26 @@ use crate::thread::MAX_THREADS;
 
 /// Keys that a file must have.
 const REQUIRED: &[&str] = &[
-    "raddle", "command", "directory", "build-id", "policy", "guard", "seed", "points", "profile",
-    "cpus", "realtime", "max-steps", "dispatch", "own-directory", "stdin", "expect-exit", "failure",
-    "message", "place", "counts",
+    "raddle",
+    "command",
+    "directory",
+    "build-id",
+    "policy",
+    "guard",
+    "seed",
+    "points",
+    "profile",
+    "cpus",
+    "realtime",
+    "max-steps",
+    "dispatch",
+    "own-directory",
+    "stdin",
+    "expect-exit",
+    "failure",
+    "message",
+    "place",
+    "counts",
 ];
 
 /// Keys that it may have, the first two of them several times.
@@ -198,9 +215,7 @@ fn thread(line: &mut Line<'_>) -> Result<u16> {
     let mut start = line.clone();
     let word = line.word("a thread such as `t0`")?;
     let number = word.strip_prefix('t').and_then(|n| n.parse().ok());
-    number
-        .filter(|&n: &u16| (n as usize) < MAX_THREADS)
-        .ok_or_else(|| start.error("a thread such as `t0`"))
+    number.filter(|&n: &u16| (n as usize) < MAX_THREADS).ok_or_else(|| start.error("a thread such as `t0`"))
 }
 
 fn kind(name: &str) -> Option<u8> {

@@ -64,11 +64,7 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     writeln!(out, "message {}", Quoted(s.failure.message.as_bytes()))?;
     writeln!(out, "place {}", Quoted(s.failure.place.as_bytes()))?;
     let c = s.counts;
-    writeln!(
-        out,
-        "counts steps={} points={} switches={} threads={}",
-        c.steps, c.points, c.switches, c.threads
-    )
+    writeln!(out, "counts steps={} points={} switches={} threads={}", c.steps, c.points, c.switches, c.threads)
 }
 
 fn decisions(out: &mut String, decisions: &[Decision]) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use libc::iovec;
+use libc::{iovec, pollfd};
 
 /// Descriptors below this number are told apart; others may always be fed from outside.
 const MOST: usize = 4096;
@@ -119,6 +119,29 @@ impl<'a> Pieces<'a> {
     }
 }
 
+/// Descriptors that select knows, at most.
+pub const MOST_IN_SET: usize = 4096;
+/// Words of a set.
+pub const WORDS: usize = MOST_IN_SET / 64;
+/// One set of a select: a bit per descriptor.
+pub type Bits = [u64; WORDS];
+
+/// The sets of a select (reading, writing, exceptions) below `highest` as poll(2) has them. Says how
+/// many there are; `None` when there is no room for all.
+pub fn entries_of(sets: &[Bits; 3], highest: usize, into: &mut [pollfd]) -> Option<usize> {
+    let mut count = 0;
+    for fd in 0..highest.min(MOST_IN_SET) {
+        let wanted = |set: &Bits| set[fd / 64] >> (fd % 64) & 1 != 0;
+        let pairs = sets.iter().zip([libc::POLLIN, libc::POLLOUT, libc::POLLPRI]);
+        let events = pairs.filter(|(set, _)| wanted(set)).fold(0, |events, (_, event)| events | event);
+        if events != 0 {
+            *into.get_mut(count)? = pollfd { fd: fd as c_int, events, revents: 0 };
+            count += 1;
+        }
+    }
+    Some(count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +214,21 @@ mod tests {
             }
             assert_eq!((at, pieces.done), (address, length(&buffers)));
         }
+    }
+
+    #[test]
+    fn sets_become_entries() {
+        let mut sets = [[0; WORDS]; 3];
+        sets[0][0] = 1 << 3;
+        sets[1][0] = 1 << 3;
+        sets[2][1] = 1 << 1;
+        let mut entries = [pollfd { fd: -1, events: 0, revents: 0 }; 2];
+        assert_eq!(entries_of(&sets, 66, &mut entries), Some(2));
+        assert_eq!((entries[0].fd, entries[0].events), (3, libc::POLLIN | libc::POLLOUT));
+        assert_eq!((entries[1].fd, entries[1].events), (65, libc::POLLPRI));
+        assert_eq!(entries_of(&sets, 65, &mut entries), Some(1));
+        assert_eq!(entries_of(&sets, 66, &mut entries[..1]), None);
+        assert_eq!(entries_of(&sets, 0, &mut []), Some(0));
     }
 
     #[test]

@@ -97,7 +97,13 @@ unsafe fn have_news(context: *mut c_void) -> bool {
 }
 
 /// wait4(2).
-pub(super) unsafe fn wait_for_pid(caller: Caller, pid: pid_t, status: *mut c_int, options: c_int, usage: usize) -> Outcome {
+pub(super) unsafe fn wait_for_pid(
+    caller: Caller,
+    pid: pid_t,
+    status: *mut c_int,
+    options: c_int,
+    usage: usize,
+) -> Outcome {
     let (which, id) = match pid {
         -1 => (libc::P_ALL, 0),
         0 => (libc::P_PGID, 0),
@@ -113,7 +119,14 @@ pub(super) unsafe fn wait_for_pid(caller: Caller, pid: pid_t, status: *mut c_int
 }
 
 /// waitid(2).
-pub(super) unsafe fn wait_for_id(caller: Caller, which: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int, usage: usize) -> Outcome {
+pub(super) unsafe fn wait_for_id(
+    caller: Caller,
+    which: idtype_t,
+    id: id_t,
+    info: *mut siginfo_t,
+    options: c_int,
+    usage: usize,
+) -> Outcome {
     let patient = options & libc::WNOHANG == 0;
     Children::new(which, id, options).wait(caller, patient, || {
         // SAFETY: the caller's pointers; the kernel fills the structure, with zeros when there is no news.

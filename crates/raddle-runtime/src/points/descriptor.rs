@@ -193,7 +193,15 @@ pub(super) unsafe fn write_many(caller: Caller, fd: c_int, first: *const iovec, 
 }
 
 /// A call with an offset: what can be sought in does not wait.
-pub(super) unsafe fn at_offset(caller: Caller, kind: EventKind, number: i64, fd: c_int, a: usize, b: usize, offset: usize) -> Outcome {
+pub(super) unsafe fn at_offset(
+    caller: Caller,
+    kind: EventKind,
+    number: i64,
+    fd: c_int,
+    a: usize,
+    b: usize,
+    offset: usize,
+) -> Outcome {
     caller.point(kind, key(fd))?;
     // The kernel takes the upper half of the offset of preadv and pwritev in an argument of its own,
     // and ignores it on 64-bit machines.

@@ -117,7 +117,9 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
             libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
                 Some(file_lock::record_lock(caller, fd, command, argument))
             }
-            libc::F_SETFL => Some(caller.point(EventKind::Syscall, key(fd)).map(|_| syscall!(libc::SYS_fcntl, fd, command, argument))),
+            libc::F_SETFL => Some(
+                caller.point(EventKind::Syscall, key(fd)).map(|_| syscall!(libc::SYS_fcntl, fd, command, argument)),
+            ),
             _ => None,
         }
     }

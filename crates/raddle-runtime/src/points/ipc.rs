@@ -8,7 +8,9 @@ use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, is_ready, never_waits, touched, After, Attempts, Caller, Outcome, Watched, AGAIN, INTERRUPTED};
+use super::outside::{
+    conclude, is_ready, never_waits, touched, After, Attempts, Caller, Outcome, Watched, AGAIN, INTERRUPTED,
+};
 use super::time::{deadline, from_now, nanoseconds, valid};
 use crate::control::scheduler;
 use crate::dispatch::Request;
@@ -38,7 +40,13 @@ pub(super) unsafe fn message(caller: Caller, mut request: Request, flags: usize)
 }
 
 /// semtimedop(2); `time` is null for ever.
-pub(super) unsafe fn operate(caller: Caller, id: c_int, operations: *const sembuf, count: usize, time: *const timespec) -> Outcome {
+pub(super) unsafe fn operate(
+    caller: Caller,
+    id: c_int,
+    operations: *const sembuf,
+    count: usize,
+    time: *const timespec,
+) -> Outcome {
     const MOST: usize = 64;
     let mut own = [sembuf { sem_num: 0, sem_op: 0, sem_flg: 0 }; MOST];
     // SAFETY: the caller's operations and time.

@@ -19,7 +19,13 @@ use crate::{interpose, syscall};
 const NAMES: usize = 0x0fff_fffe;
 
 /// openat(2).
-pub(super) unsafe fn open_at(caller: Caller, directory: c_int, path: *const c_char, flags: c_int, mode: usize) -> Outcome {
+pub(super) unsafe fn open_at(
+    caller: Caller,
+    directory: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: usize,
+) -> Outcome {
     let caller = if caller.must_not_stop() { caller.started() } else { caller.point(EventKind::Syscall, NAMES)? };
     // SAFETY: the caller's path.
     unsafe {
@@ -70,15 +76,11 @@ unsafe fn open_reader(caller: Caller, directory: c_int, path: *const c_char, fla
         touched();
         let mut number = fd as c_int;
         let context = (&raw mut number).cast();
-        let polled = Polled {
-            test: somebody_writes,
-            context,
-            descriptors: core::ptr::null_mut(),
-            count: 0,
-            closed: false,
-        };
+        let polled =
+            Polled { test: somebody_writes, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
         if !somebody_writes(context) {
-            let wake = caller.wait(Event::new(EventKind::Syscall, key(number)), Wait::Polled(polled), NEVER, After::Restart);
+            let wake =
+                caller.wait(Event::new(EventKind::Syscall, key(number)), Wait::Polled(polled), NEVER, After::Restart);
             if !matches!(wake, Ok(Wake::Go)) {
                 syscall!(libc::SYS_close, fd);
                 return wake.map(|_| INTERRUPTED);

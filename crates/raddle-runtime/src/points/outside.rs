@@ -81,8 +81,10 @@ impl Caller {
         unsafe { scheduler() }.thread(self.me)
     }
 
+    /// Whether the thread is to be cancelled here. In a trapped call that is libc's to know: where it
+    /// lets a call of its own be cancelled, it sends a signal, which the handler of traps holds back.
     fn check(self) -> Result<(), Cancelled> {
-        if self.cancellable && cancel_is_due(self.me) {
+        if cancel_is_due(self.me) && (self.cancellable || self.trapped && cancel_signal_is_pending()) {
             return Err(Cancelled);
         }
         Ok(())
@@ -113,13 +115,13 @@ impl Caller {
             if self.is_interrupted(after) {
                 return Ok(Wake::Interrupted);
             }
-            self.thread().cancellable = self.cancellable;
+            self.thread().cancellable = self.cancellable || self.trapped;
             self.thread().interruptible = true;
             let wake = control::wait(self.me, event, until, deadline);
             self.thread().cancellable = false;
             self.thread().interruptible = false;
             match wake {
-                Wake::Cancelled => return Err(Cancelled),
+                Wake::Cancelled => {}
                 Wake::Interrupted if !self.is_interrupted(after) => {}
                 wake => return Ok(wake),
             }
@@ -131,6 +133,15 @@ impl Caller {
         // SAFETY: the caller holds the baton.
         unsafe { scheduler() }.made_no_progress(self.me);
     }
+}
+
+/// Whether libc's own signal for cancellation waits for the calling thread.
+fn cancel_signal_is_pending() -> bool {
+    const SIGCANCEL: u64 = 1 << 31;
+    let mut pending = 0u64;
+    // SAFETY: the kernel writes one set.
+    unsafe { syscall!(libc::SYS_rt_sigpending, &mut pending as *mut _, 8) };
+    pending & SIGCANCEL != 0
 }
 
 /// Ends an interposed function: gives its result, or acts on cancellation.
@@ -176,8 +187,9 @@ fn time_out_of(fd: c_int, events: i16) -> u64 {
     let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut size = size_of::<libc::timeval>() as u32;
     // SAFETY: the kernel writes at most `size` bytes; it refuses what is no socket.
-    let error =
-        unsafe { syscall!(libc::SYS_getsockopt, fd, libc::SOL_SOCKET, option, &mut time as *mut _, &mut size as *mut _) };
+    let error = unsafe {
+        syscall!(libc::SYS_getsockopt, fd, libc::SOL_SOCKET, option, &mut time as *mut _, &mut size as *mut _)
+    };
     if error != 0 || (time.tv_sec, time.tv_usec) == (0, 0) {
         return NEVER;
     }
@@ -253,7 +265,13 @@ impl Watched {
     }
 
     /// Waits until the descriptor is ready, or a deadline has passed.
-    pub fn wait_until(&mut self, caller: Caller, kind: EventKind, deadline: u64, after: After) -> Result<Wake, Cancelled> {
+    pub fn wait_until(
+        &mut self,
+        caller: Caller,
+        kind: EventKind,
+        deadline: u64,
+        after: After,
+    ) -> Result<Wake, Cancelled> {
         let fd = self.entry.fd;
         let strange = self.ignored_looks > 0;
         // SAFETY: the caller holds the baton.

@@ -1,5 +1,5 @@
 //! System calls on descriptors, children and files that were made past the interposed functions:
-//! stdio, the resolver, inline assembly. They are the same operations, but no cancellation points.
+//! stdio, the resolver, inline assembly. They are the same operations, but cancelling is left to libc.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -9,7 +9,7 @@ use raddle_core::{EventKind, ThreadId};
 
 use super::outside::{Caller, INTERRUPTED};
 use super::splice::{send_file, splice_between, Splice};
-use super::{child, descriptor, descriptor_table, file_lock, ipc, open, poll, socket};
+use super::{child, connection, descriptor, descriptor_table, epoll, file_lock, ipc, open, poll, select, socket};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
@@ -28,7 +28,9 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             libc::SYS_write => descriptor::write_one(caller, fd, b, c),
             libc::SYS_readv => descriptor::read_many(caller, fd, b as *const _, c),
             libc::SYS_writev => descriptor::write_many(caller, fd, b as *const _, c),
-            libc::SYS_pwrite64 | libc::SYS_pwritev => descriptor::at_offset(caller, EventKind::Write, number, fd, b, c, d),
+            libc::SYS_pwrite64 | libc::SYS_pwritev => {
+                descriptor::at_offset(caller, EventKind::Write, number, fd, b, c, d)
+            }
             libc::SYS_sendfile => send_file(caller, fd, b as c_int, c, d),
             libc::SYS_splice => splice_between(
                 caller,
@@ -45,7 +47,9 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             libc::SYS_dup2 | libc::SYS_dup3 => {
                 descriptor_table::copy_over(caller, fd, b as c_int, || syscall!(number, fd, b, c))
             }
-            libc::SYS_fcntl => return descriptor_table::control(caller, fd, b as c_int, c).map(|o| o.unwrap_or(INTERRUPTED)),
+            libc::SYS_fcntl => {
+                return descriptor_table::control(caller, fd, b as c_int, c).map(|o| o.unwrap_or(INTERRUPTED))
+            }
             libc::SYS_flock => file_lock::lock_file(caller, fd, b as c_int),
 
             libc::SYS_recvfrom => {
@@ -58,28 +62,38 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             libc::SYS_sendto => socket::send_to(caller, fd, b, c, d as c_int, e as *const c_void, f as libc::socklen_t),
             libc::SYS_sendmsg => socket::send_message(caller, fd, b as *const _, c as c_int),
             libc::SYS_sendmmsg => socket::send_messages(caller, fd, b as *mut _, c as c_uint, d as c_int),
-            libc::SYS_accept => socket::accept_one(caller, fd, b, c, 0),
-            libc::SYS_accept4 => socket::accept_one(caller, fd, b, c, d as c_int),
-            libc::SYS_connect => socket::connect_to(caller, fd, b, c as libc::socklen_t),
-            libc::SYS_socketpair => socket::make_pair(caller, a as c_int, b as c_int, c as c_int, d as *mut c_int),
-            libc::SYS_socket => socket::observable(caller, number, descriptor_table::TABLE, [a, b, c]),
-            libc::SYS_bind | libc::SYS_listen | libc::SYS_shutdown => socket::observable(caller, number, key(fd), [a, b, c]),
+            libc::SYS_accept => connection::accept_one(caller, fd, b, c, 0),
+            libc::SYS_accept4 => connection::accept_one(caller, fd, b, c, d as c_int),
+            libc::SYS_connect => connection::connect_to(caller, fd, b, c as libc::socklen_t),
+            libc::SYS_socketpair => connection::make_pair(caller, a as c_int, b as c_int, c as c_int, d as *mut c_int),
+            libc::SYS_socket => connection::observable(caller, number, descriptor_table::TABLE, [a, b, c]),
+            libc::SYS_bind | libc::SYS_listen | libc::SYS_shutdown => {
+                connection::observable(caller, number, key(fd), [a, b, c])
+            }
 
-            libc::SYS_poll => poll::poll_until(caller, a as *mut _, b as _, poll::milliseconds(c as c_int), core::ptr::null()),
+            libc::SYS_poll => {
+                poll::poll_until(caller, a as *mut _, b as _, poll::milliseconds(c as c_int), core::ptr::null())
+            }
             libc::SYS_ppoll => poll::poll_for(caller, a as *mut _, b as _, c as *mut timespec, d as *const u64, true),
             libc::SYS_select => {
-                poll::select_for(caller, a as c_int, [b, c, d].map(|set| set as *mut u64), e as *mut libc::timeval)
+                select::select_for(caller, a as c_int, [b, c, d].map(|set| set as *mut u64), e as *mut libc::timeval)
             }
             libc::SYS_pselect6 => {
                 let sets = [b, c, d].map(|set| set as *mut u64);
-                let mask = poll::mask_of(f as *const *const u64);
-                poll::select_pointers(caller, a as c_int, sets, e as *mut timespec, mask, true)
+                let mask = select::mask_of(f as *const *const u64);
+                select::select_pointers(caller, a as c_int, sets, e as *mut timespec, mask, true)
             }
-            libc::SYS_epoll_wait => poll::epoll_until(caller, fd, b, c as c_int, poll::milliseconds(d as c_int), core::ptr::null()),
-            libc::SYS_epoll_pwait => poll::epoll_until(caller, fd, b, c as c_int, poll::milliseconds(d as c_int), e as *const u64),
-            libc::SYS_epoll_pwait2 => poll::epoll_for(caller, fd, b, c as c_int, d as *const timespec, e as *const u64),
-            libc::SYS_epoll_create | libc::SYS_epoll_create1 => poll::epoll_make(caller, number, a as c_int),
-            libc::SYS_epoll_ctl => poll::epoll_change(caller, fd, b as c_int, c as c_int, d),
+            libc::SYS_epoll_wait => {
+                epoll::epoll_until(caller, fd, b, c as c_int, poll::milliseconds(d as c_int), core::ptr::null())
+            }
+            libc::SYS_epoll_pwait => {
+                epoll::epoll_until(caller, fd, b, c as c_int, poll::milliseconds(d as c_int), e as *const u64)
+            }
+            libc::SYS_epoll_pwait2 => {
+                epoll::epoll_for(caller, fd, b, c as c_int, d as *const timespec, e as *const u64)
+            }
+            libc::SYS_epoll_create | libc::SYS_epoll_create1 => epoll::epoll_make(caller, number, a as c_int),
+            libc::SYS_epoll_ctl => epoll::epoll_change(caller, fd, b as c_int, c as c_int, d),
 
             libc::SYS_wait4 => child::wait_for_pid(caller, a as libc::pid_t, b as *mut c_int, c as c_int, d),
             libc::SYS_waitid => {
@@ -117,6 +131,6 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             _ => return None,
         }
     };
-    // A trap is never cancelled.
+    // A cancelled one ends early; libc does the rest when the trap is over.
     Some(outcome.unwrap_or(INTERRUPTED))
 }

@@ -1,0 +1,41 @@
+# raddle: two commands for a fresh machine, `make demo` and `make test`; both do all set-up.
+
+CARGO ?= cargo
+PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev gdb
+
+.PHONY: all build demo test bench docs check setup clean
+
+all: build
+
+# What the build and the tests need beyond Rust. Quiet when it is all there.
+setup:
+	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	  echo "installing$$missing"; \
+	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  DEBIAN_FRONTEND=noninteractive; export DEBIAN_FRONTEND; \
+	  $$sudo apt-get update -qq && $$sudo apt-get install -y -qq $$missing >/dev/null; \
+	fi
+
+build:
+	$(CARGO) build --release -p raddle-runtime
+	$(CARGO) build --release
+
+demo: setup build
+	./demo/run
+
+test: setup build
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --release -p raddle-runtime -- -D warnings
+	$(CARGO) clippy --release --all-targets -- -D warnings
+	$(CARGO) test --release -p raddle-runtime --lib
+	$(CARGO) test --release
+
+bench: setup build
+	./bench/run
+
+docs:
+	mdbook build docs
+
+clean:
+	$(CARGO) clean

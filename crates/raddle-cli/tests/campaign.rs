@@ -1,0 +1,233 @@
+//! Campaigns and replays of small programs, with the real runtime.
+
+mod support;
+
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::{counting, outcome, Folder, DEADLOCK};
+
+#[test]
+fn a_deadlock_is_found_explained_and_replayed() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let report = folder.json(&["--seed", "1"], "./deadlock");
+    let failure = &report["failures"][0];
+    assert_eq!(failure["kind"], "deadlock", "{report}");
+    assert_eq!(report["failing_runs"], 1);
+    assert_eq!(report["first_failing_run"], report["runs"]);
+    assert_eq!(failure["message"], "t1 waits for t2, t2 waits for t1");
+    let places = failure["place"].as_str().expect("a place");
+    assert!(places.contains("left (deadlock.c:6)") && places.contains("right (deadlock.c:13)"), "{places}");
+    let waits_for = failure["threads"][1]["waits_for"].as_str().expect("waits");
+    assert!(waits_for.starts_with("lock on mutex 0x") && waits_for.ends_with("held by t2 (deadlock)"), "{waits_for}");
+
+    let schedule = failure["schedule"].as_str().expect("a schedule");
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["replay", schedule, "--runs", "100"]));
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("the recorded deadlock happened in 100 of 100 runs"), "{said}");
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["replay", schedule, "--exec"]));
+    assert_eq!(status, 1, "{said}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_report() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    for policy in ["pct:d=2", "random"] {
+        let options = ["--seed", "7", "--runs", "150", "--keep-going", "--policy", policy];
+        let with = |more: &[&str]| folder.json(&[&options, more].concat(), "./deadlock");
+        let alone = with(&[]);
+        assert!(alone["failing_runs"].as_u64() > Some(0), "{alone}");
+        assert_eq!(with(&["--jobs", "3"]), alone);
+        assert_eq!(with(&["--exec"]), alone);
+    }
+}
+
+#[test]
+fn a_good_program_passes_and_one_without_threads_says_nothing() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    folder.program("alone", "int main(void) { return 0; }");
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["test", "--runs", "50", "--", "./good"]));
+    assert_eq!(status, 0, "{said}");
+    assert!(said.starts_with("no failure in 50 runs"), "{said}");
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["test", "--runs", "5", "--", "./alone"]));
+    assert_eq!(status, 3, "{said}");
+    assert!(said.contains("the program never started a thread"), "{said}");
+}
+
+#[test]
+fn each_kind_of_failure_has_its_name() {
+    let folder = Folder::new();
+    folder.program("aborts", &counting("if (first == 1) abort();"));
+    folder.program("crashes", &counting("if (first == 1) *(volatile int *)16 = 1;"));
+    folder.program("fails", &counting("if (first == 1) return 3;"));
+    folder.program("prints", &counting("printf(\"%d\\n\", first);"));
+    folder.program("spins", &counting("for (;;) ;"));
+    folder.program("dies", &counting("kill(getpid(), SIGKILL);"));
+    folder.file("zero", "0\n");
+    let kind = |options: &[&str], program: &str| {
+        let report = folder.json(&[&["--seed", "1", "--runs", "200"], options].concat(), program);
+        let failure = &report["failures"][0];
+        let text = |key: &str| failure[key].as_str().unwrap_or_default().to_string();
+        (text("kind"), text("message"))
+    };
+    assert_eq!(kind(&[], "./aborts"), ("signal".into(), "SIGABRT".into()));
+    assert_eq!(kind(&[], "./crashes"), ("signal".into(), "SIGSEGV at address 0x10".into()));
+    assert_eq!(kind(&[], "./fails"), ("exit".into(), "exit status 3, expected 0".into()));
+    let message = "standard output differs from zero: line 1 is \"1\\n\", expected \"0\\n\"";
+    assert_eq!(kind(&["--expect-output", "zero"], "./prints"), ("output".into(), message.into()));
+    let check = "grep -q 0 $RADDLE_STDOUT";
+    let message = format!("the check `{check}` failed (exit status: 1)");
+    assert_eq!(kind(&["--check", check], "./prints"), ("check".into(), message));
+    assert_eq!(kind(&["--run-timeout", "0.3"], "./spins").0, "timeout");
+    assert!(kind(&[], "./dies").1.starts_with("SIGKILL"));
+}
+
+#[test]
+fn a_failure_that_is_expected_is_none() {
+    let folder = Folder::new();
+    folder.program("three", &counting("return 3;"));
+    let test = ["test", "-q", "--runs", "5", "--expect-exit", "3", "--", "./three"];
+    assert_eq!(outcome(&mut folder.raddle_with_runtime(&test)), (0, String::new()));
+}
+
+#[test]
+fn standard_input_reaches_every_run_whole() {
+    let folder = Folder::new();
+    let source = counting("char text[99]; return read(0, text, 99) != 12 || memcmp(text, \"twelve bytes\", 12);");
+    folder.program("reads", &source);
+    let file = folder.file("input", "twelve bytes");
+    for mode in [&[][..], &["--exec"], &["--jobs", "2"]] {
+        let arguments = [&["test", "-q", "--runs", "30"], mode, &["--", "./reads"]].concat();
+        let mut from_file = folder.raddle_with_runtime(&arguments);
+        from_file.stdin(std::fs::File::open(&file).expect("opened"));
+        assert_eq!(outcome(&mut from_file), (0, String::new()), "from a file, {mode:?}");
+
+        let mut from_pipe = folder.raddle_with_runtime(&arguments);
+        let mut child = from_pipe.stdin(Stdio::piped()).spawn().expect("raddle runs");
+        child.stdin.take().expect("a pipe").write_all(b"twelve bytes").expect("written");
+        assert!(child.wait().expect("ends").success(), "from a pipe, {mode:?}");
+    }
+}
+
+#[test]
+fn a_replay_of_another_program_diverges() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    folder.program("other", &counting(""));
+    let report = folder.json(&["--seed", "1"], "./deadlock");
+    let schedule = report["failures"][0]["schedule"].as_str().expect("a schedule").to_string();
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["replay", &schedule, "--", "./other"]));
+    assert_eq!(status, 4, "{said}");
+    assert!(said.contains("the replay diverged at step"), "{said}");
+    assert!(said.contains("the program has changed since the recording"), "{said}");
+}
+
+#[test]
+fn a_damaged_schedule_names_the_line() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let report = folder.json(&["--seed", "1"], "./deadlock");
+    let schedule = folder.path().join(report["failures"][0]["schedule"].as_str().expect("a schedule"));
+    let text = std::fs::read_to_string(&schedule).expect("read");
+    std::fs::write(&schedule, text.replace("cpus 4", "cpus 5")).expect("written");
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["replay", schedule.to_str().expect("text")]));
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("the file is damaged"), "{said}");
+}
+
+#[test]
+fn every_run_has_directories_of_its_own() {
+    let folder = Folder::new();
+    let source = counting(
+        "char path[999]; snprintf(path, 999, \"%s/here\", getenv(\"TMPDIR\"));
+         if (mkdir(path, 0) || mkdir(\"here\", 0700)) return 7;",
+    );
+    folder.program("makes", &source);
+    for mode in [&[][..], &["--exec"], &["--jobs", "2"]] {
+        let arguments = [&["test", "-q", "--runs", "20", "--own-cwd"], mode, &["--", "./makes"]].concat();
+        assert_eq!(outcome(&mut folder.raddle_with_runtime(&arguments)), (0, String::new()), "{mode:?}");
+    }
+    assert!(!folder.path().join("here").exists());
+}
+
+#[test]
+fn gigabytes_of_output_do_no_harm() {
+    let folder = Folder::new();
+    let source = counting(
+        "static char block[1 << 20]; memset(block, 'x', sizeof block);
+         for (int i = 0; i < 200; i++) if (write(1, block, sizeof block) < 0) return 9;",
+    );
+    folder.program("prints", &source);
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&["test", "--runs", "2", "--", "./prints"]));
+    assert_eq!(status, 0, "{said}");
+}
+
+#[test]
+fn a_schedule_that_cannot_be_written_does_not_hide_the_failure() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    // A folder that becomes a file while the campaign runs: the check does it.
+    let check = format!("touch {}/out", folder.path().display());
+    let arguments = ["test", "--seed", "1", "--out", "out", "--check", &check, "--", "./deadlock"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+    assert_eq!(status, 1, "{said}");
+    assert!(said.contains("there is no schedule file"), "{said}");
+    assert!(said.contains("find it again: raddle test --policy pct:d=3,k=0 --seed 1 --runs"), "{said}");
+}
+
+#[test]
+fn nothing_outlives_a_campaign() {
+    let folder = Folder::new();
+    let source =
+        counting("if (fork() == 0) { setsid(); signal(SIGTERM, SIG_IGN); if (fork() == 0) sleep(1000); sleep(1000); }");
+    folder.program("leaves-children", &source);
+    for mode in [&[][..], &["--exec"]] {
+        let arguments = [&["test", "-q", "--runs", "3"], mode, &["--", "./leaves-children"]].concat();
+        assert_eq!(outcome(&mut folder.raddle_with_runtime(&arguments)), (0, String::new()), "{mode:?}");
+        assert_eq!(processes(&folder), Vec::<String>::new(), "{mode:?}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_with_the_summary() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    let arguments = ["test", "--runs", "100000000", "--jobs", "2", "--", "./good"];
+    let mut command = folder.raddle_with_runtime(&arguments);
+    let child = command.stdout(Stdio::piped()).spawn().expect("raddle runs");
+    std::thread::sleep(Duration::from_millis(500));
+    let asked = Instant::now();
+    // SAFETY: sends a signal to a child of ours.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let output = child.wait_with_output().expect("ends");
+    assert!(asked.elapsed() < Duration::from_secs(3));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.starts_with("no failure in ") && said.contains("(interrupted)"), "{said}");
+    assert_eq!(processes(&folder), Vec::<String>::new());
+}
+
+#[test]
+fn a_project_file_sets_defaults() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    folder.file("raddle.toml", "[test]\nruns = 7\nseed = 5\npolicy = \"random\"\n");
+    let report = folder.json(&["--seed", "6"], "./good");
+    let values = [&report["runs"], &report["seed"], &report["policy"]];
+    assert_eq!(values, [&Value::from(7), &Value::from(6), &Value::from("random")]);
+}
+
+/// Processes whose program is in the folder.
+fn processes(folder: &Folder) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let programs = entries.filter_map(|entry| {
+        let exe = std::fs::read_link(entry.path().join("exe")).ok()?;
+        exe.starts_with(folder.path()).then(|| exe.display().to_string())
+    });
+    programs.collect()
+}
