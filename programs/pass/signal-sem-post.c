@@ -1,6 +1,4 @@
 // pass: a SIGALRM handler posts a semaphore that main waits for, while another thread works; sem_wait may say EINTR
-// uncontrolled: setitimer
-// outside: yes
 #include "check.h"
 #include <semaphore.h>
 #include <signal.h>

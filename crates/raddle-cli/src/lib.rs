@@ -6,6 +6,7 @@ pub mod args;
 pub mod campaign;
 pub mod commands;
 pub mod config;
+pub mod dynamic_symbols;
 pub mod environment;
 pub mod error;
 pub mod exit_code;

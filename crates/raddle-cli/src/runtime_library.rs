@@ -1,11 +1,7 @@
 //! Where the library that is loaded into programs is found.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
-
-use object::{Object, ObjectSymbol};
 
 /// The file's name.
 pub const FILE_NAME: &str = "libraddle_runtime.so";
@@ -65,14 +61,6 @@ fn existing(path: &Path, origin: &'static str) -> Result<PathBuf, RuntimeError> 
         Ok(_) => Err(missing("it is not a file".to_string())),
         Err(error) => Err(missing(error.to_string())),
     }
-}
-
-/// The functions that a library defines for others: what the runtime takes under control.
-pub fn exported(library: &Path) -> io::Result<BTreeSet<String>> {
-    let bytes = std::fs::read(library)?;
-    let file = object::File::parse(&*bytes).map_err(io::Error::other)?;
-    let defined = file.dynamic_symbols().filter(|symbol| symbol.is_definition());
-    Ok(defined.filter_map(|symbol| Some(symbol.name().ok()?.to_string())).collect())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// A sentence's end that suggests the nearest candidate, or lists all of them.
-pub fn hint<'a>(name: &str, candidates: &[&'a str]) -> String {
+pub fn hint(name: &str, candidates: &[&str]) -> String {
     match nearest(name, candidates.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None if candidates.is_empty() => "there are none".to_string(),

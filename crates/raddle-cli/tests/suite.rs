@@ -254,7 +254,7 @@ fn must_fail(program: &Program) -> Result<(), String> {
             .next()
             .and_then(Result::ok)
             .unwrap_or(Value::Null);
-        if output.status.code() != Some(1) || replayed["failing_runs"] != 100 {
+        if output.status.code() != Some(1) || replayed["happened_again"] != 100 {
             let said = String::from_utf8_lossy(&output.stdout);
             let complained = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{} under {policy}: does not replay 100 times of 100\n{said}{complained}", program.name()));

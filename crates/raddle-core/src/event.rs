@@ -142,6 +142,8 @@ kinds! {
     Outside = 46 "outside" Write,
     /// Going on after a wait that only the clock ends.
     Wake = 47 "wake" Local,
+    /// Going on after creating a thread, which may run first.
+    Created = 48 "created" Local,
 }
 
 /// One operation that a thread is about to perform.

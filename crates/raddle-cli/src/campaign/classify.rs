@@ -6,11 +6,9 @@ use super::block;
 use super::output;
 use super::plan::Expectations;
 use super::run_report::Kind;
+use super::stderr;
 use super::threads::{deadlock_message, ThreadView};
 use crate::sys::{signal_name, Ending};
-
-/// Lines of standard error that are kept with a failure.
-const STDERR_LINES: usize = 20;
 
 /// All that is left of a run when it is over.
 pub struct Traces<'a> {
@@ -73,22 +71,12 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
     let stderr = String::from_utf8_lossy(traces.stderr);
     let failing = traces.ending != Ending::Exit(expect.exit) || results.outcome == Outcome::Signal as u32;
     if failing {
-        let symptom = sanitizer(&stderr).or_else(|| panic(&stderr, traces.ending));
+        let symptom = stderr::sanitizer(&stderr).or_else(|| stderr::panic(&stderr, traces.ending));
         return Some(symptom.unwrap_or_else(|| bare(traces, expect, &stderr)));
     }
     let (file, expected) = expect.output.as_ref()?;
     let difference = difference(expected, traces.stdout, traces.stdout_cut)?;
     Some(Symptom::new(Kind::Output, format!("standard output differs from {}: {difference}", file.display())))
-}
-
-/// The lines of standard error that say most: the start of a sanitizer's report, else the end.
-pub fn telling_lines(kind: Kind, stderr: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(stderr);
-    if kind == Kind::Sanitizer {
-        let report = text.lines().skip_while(|line| !is_sanitizer_report(line));
-        return report.take(STDERR_LINES).map(str::to_string).collect();
-    }
-    output::tail(stderr, STDERR_LINES)
 }
 
 fn deadlock(traces: &Traces<'_>) -> Symptom {
@@ -128,49 +116,6 @@ fn time_out(TimedOut { limit, silent }: TimedOut) -> Symptom {
     Symptom { kind: Kind::Timeout, message, place: place.to_string() }
 }
 
-/// AddressSanitizer, ThreadSanitizer and so on have their own way of saying it.
-fn sanitizer(stderr: &str) -> Option<Symptom> {
-    let line = stderr.lines().find(|line| is_sanitizer_report(line))?;
-    // "==1234==ERROR: AddressSanitizer: heap-use-after-free on address 0x… at pc 0x… …".
-    let message = line.trim_start_matches('=').trim_start_matches(|c: char| c.is_ascii_digit());
-    let message = message.trim_start_matches('=').trim_start_matches("ERROR: ").trim_start_matches("WARNING: ");
-    let message = message.split(" at pc ").next().unwrap_or(message);
-    let summary = stderr.lines().find_map(|line| line.strip_prefix("SUMMARY: "));
-    let place = without_addresses(summary.unwrap_or(message));
-    Some(Symptom { kind: Kind::Sanitizer, message: message.to_string(), place })
-}
-
-fn is_sanitizer_report(line: &str) -> bool {
-    let headline = line.contains("ERROR: ") || line.contains("WARNING: ");
-    headline && line.contains("Sanitizer: ") || line.contains(": runtime error: ")
-}
-
-/// A Rust panic that ended the process: by status 101, or by an abort.
-fn panic(stderr: &str, ending: Ending) -> Option<Symptom> {
-    let deadly = matches!(ending, Ending::Exit(101) | Ending::Signal(_));
-    let lines: Vec<_> = stderr.lines().collect();
-    let at = lines.iter().position(|line| line.contains("panicked at")).filter(|_| deadly)?;
-    let mut message = without_thread_number(lines[at]);
-    // The text of the panic is on the next line.
-    if let Some(text) = lines.get(at + 1).filter(|text| !text.is_empty() && !text.starts_with("note: ")) {
-        message = format!("{} {text}", message.trim_end());
-    }
-    Some(Symptom::new(Kind::Assert, message))
-}
-
-/// `thread 'x' (1234) panicked at` becomes `thread 'x' panicked at`.
-fn without_thread_number(line: &str) -> String {
-    let Some((before, after)) = line.split_once(" panicked at") else {
-        return line.to_string();
-    };
-    let number = |text: &str| text.len() > 2 && text[1..text.len() - 1].bytes().all(|b| b.is_ascii_digit());
-    let before = match before.rsplit_once(' ') {
-        Some((name, last)) if last.starts_with('(') && last.ends_with(')') && number(last) => name,
-        _ => before,
-    };
-    format!("{before} panicked at{after}")
-}
-
 /// A signal or a status of which nothing else is known.
 fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
     let results = traces.results;
@@ -201,38 +146,13 @@ fn signal_message(signal: i32, address: Option<u64>, stderr: &str) -> String {
             // Not even the runtime's handler could run.
             None => format!("{name}, perhaps because a stack overflowed"),
         },
-        libc::SIGABRT => match last_words(stderr) {
+        libc::SIGABRT => match stderr::last_words(stderr) {
             Some(words) => format!("{name}: {words}"),
             None => name,
         },
         libc::SIGKILL => format!("{name}: killed from outside, perhaps because memory ran out"),
         _ => name,
     }
-}
-
-/// What libstdc++ or glibc say before they abort.
-fn last_words(stderr: &str) -> Option<String> {
-    const WORDS: &[&str] = &[
-        "terminate called",
-        "pure virtual method called",
-        "*** ",
-        "free(): ",
-        "malloc(): ",
-        "malloc_consolidate(): ",
-        "double free or corruption",
-        "corrupted ",
-        "realloc(): ",
-        "munmap_chunk(): ",
-        "munmap(): ",
-        "Fatal glibc error",
-    ];
-    let mut lines = stderr.lines();
-    let line = lines.by_ref().find(|line| WORDS.iter().any(|words| line.starts_with(words)))?;
-    let what = lines.next().and_then(|next| next.trim_start().strip_prefix("what():"));
-    Some(match what {
-        Some(what) => format!("{line}:{what}"),
-        None => line.to_string(),
-    })
 }
 
 /// The first line in which an output is not what it should be.

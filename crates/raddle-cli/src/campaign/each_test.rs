@@ -86,14 +86,9 @@ pub enum EachTestError {
 /// not started at all.
 ///
 /// Tests that are disabled or ignored are left out unless the arguments ask for them.
-pub fn list(
-    program: &Path,
-    arguments: &[OsString],
-) -> Result<Option<Vec<TestCase>>, EachTestError> {
-    let framework = detect::framework(program).map_err(|source| EachTestError::Unreadable {
-        path: program.into(),
-        source,
-    })?;
+pub fn list(program: &Path, arguments: &[OsString]) -> Result<Option<Vec<TestCase>>, EachTestError> {
+    let framework =
+        detect::framework(program).map_err(|source| EachTestError::Unreadable { path: program.into(), source })?;
     match framework {
         None => Ok(None),
         Some(Framework::GoogleTest) => googletest::list(program, arguments).map(Some),

@@ -11,8 +11,9 @@ const STATUS: i32 = 130;
 
 /// Listens from now on.
 pub fn listen() {
-    sys::on_signal(libc::SIGINT, heard);
-    sys::on_signal(libc::SIGTERM, heard);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        sys::on_signal(signal, heard);
+    }
 }
 
 /// Whether the user wants to stop.

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use libc::pid_t;
 
+use super::executor::Halt;
 use super::output::Output;
 use super::plan::Plan;
 use super::run_report::RunReport;
-use super::runner::{Halt, Runner};
+use super::runner::Runner;
 use super::scratch::JobScratch;
 use super::watch;
 use super::wire::{Channel, Order, Reply};

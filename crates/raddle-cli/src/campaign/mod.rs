@@ -2,8 +2,9 @@
 //!
 //! The main process ([`run`]) hands out runs ([`dispatch`]) to job processes ([`crew`], [`job`]),
 //! counts their results in the order of run numbers ([`tally`], [`findings`]) and stores the
-//! schedules of failures ([`recorder`]). A job ([`runner`]) starts the target ([`launch`]), talks to
-//! the runtime in it through a shared [`block`], [`watch`]es each run and [`classify`]es its end.
+//! schedules of failures ([`recorder`]). A job ([`runner`]) starts the target ([`executor`],
+//! [`launch`]), talks to the runtime in it through a shared [`block`], [`watch`]es each run and
+//! [`classify`]es its end.
 
 mod block;
 mod check;
@@ -11,6 +12,7 @@ mod classify;
 mod crew;
 pub mod dispatch;
 pub mod each_test;
+mod executor;
 pub mod findings;
 mod frames;
 mod interrupt;
@@ -23,6 +25,7 @@ pub mod recorder;
 pub mod run_report;
 mod runner;
 pub mod scratch;
+mod stderr;
 pub mod stdin;
 pub mod tally;
 pub mod target_error;
@@ -93,7 +96,7 @@ pub fn run(
     show_progress: bool,
     mut look: impl FnMut(&Output),
 ) -> Result<Campaign, TargetError> {
-    let set_up = |error: io::Error| TargetError::System(format!("the campaign could not be set up: {error}"));
+    let set_up = |error: io::Error| TargetError::SetUp(error.to_string());
     interrupt::listen();
     let scratch = Scratch::new().map_err(set_up)?;
     let runtime = scratch.preloadable(&plan.target.runtime).map_err(set_up)?;

@@ -75,6 +75,8 @@ pub struct Target {
     pub own_directory: bool,
     /// Its environment, without what raddle adds.
     pub environment: Variables,
+    /// What the user added to it on the command line.
+    pub added: Vec<(String, String)>,
     /// The library to preload.
     pub runtime: PathBuf,
     /// What it reads.

@@ -1,83 +1,28 @@
-//! One run after the other, in a fork server or in a new process each.
+//! One run after the other, each with a verdict.
 
 use std::collections::HashSet;
-use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
-use libc::pid_t;
-use raddle_core::block::{command, event, fallback, flag, Outcome, Results};
+use raddle_core::block::{Outcome, Results};
 use raddle_core::policy::Profile;
 
-use super::block::{self, SharedBlock};
+use super::block;
 use super::check;
-use super::classify::{self, Symptom, TimedOut, Traces};
-use super::frames::Frames;
-use super::launch::{Descriptors, Launch, LaunchError};
-use super::output::{self, Output};
+use super::classify::{self, Symptom, Traces};
+use super::executor::{Executor, Halt, Over};
+use super::output::Output;
 use super::plan::Plan;
 use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Verdict};
 use super::scratch::JobScratch;
+use super::stderr;
 use super::target_error::TargetError;
-use super::threads::{self, ThreadView};
-use super::watch::{self, Happened, Watch};
-use crate::inspect::stack::Unwinder;
-use crate::sys::{self, Ending};
+use crate::sys::Ending;
 
-/// How long a process that was told to leave, or killed, may take.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// How long the target may take to load the runtime and to reach main.
-const START: Duration = Duration::from_secs(10);
-
-/// Why a job cannot go on.
-#[derive(Debug)]
-pub enum Halt {
-    /// The target cannot be run.
-    Target(TargetError),
-    /// The job is asked to leave.
-    Stopped,
-}
-
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Halt {
-        Halt::Target(TargetError::System(format!("the system refused: {error}")))
-    }
-}
-
-impl From<LaunchError> for Halt {
-    fn from(error: LaunchError) -> Halt {
-        Halt::Target(TargetError::Launch(error.to_string()))
-    }
-}
-
-/// How runs are made.
-enum Mode {
-    /// By this fork server.
-    Server(pid_t),
-    /// Each in a process of its own.
-    Exec,
-}
-
-/// What is left of a run.
-struct Over {
-    ending: Ending,
-    timed_out: Option<TimedOut>,
-    threads: Vec<ThreadView>,
-}
-
-/// Makes the runs of one job.
+/// Makes and judges the runs of one job.
 pub struct Runner<'a> {
     plan: &'a Plan,
-    launch: Launch,
-    block: SharedBlock,
-    output: Output,
+    executor: Executor<'a>,
     scratch: JobScratch,
-    frames: Frames,
-    unwinder: Unwinder,
-    mode: Option<Mode>,
     /// Failures whose decisions were sent before.
     known: HashSet<(Kind, String)>,
 }
@@ -85,249 +30,31 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Prepares; starts nothing.
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
-        let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
-        let block = SharedBlock::new(plan.settings(), recording)?;
-        watch::install(&block);
-        Ok(Runner {
-            plan,
-            launch: Launch::new(&plan.target, runtime, &scratch)?,
-            block,
-            output,
-            scratch,
-            frames: Frames::new(&plan.target.runtime),
-            unwinder: Unwinder::new(),
-            mode: plan.exec.then_some(Mode::Exec),
-            known: HashSet::new(),
-        })
+        let executor = Executor::new(plan, runtime, &scratch, output)?;
+        Ok(Runner { plan, executor, scratch, known: HashSet::new() })
     }
 
-    /// Starts the fork server, if there is to be one. Returns why there is none after all.
+    /// See [`Executor::prepare`].
     pub fn prepare(&mut self) -> Result<Option<String>, Halt> {
-        if self.mode.is_some() {
-            return Ok(None);
-        }
-        let reason = self.start_server()?;
-        if reason.is_some() {
-            self.mode = Some(Mode::Exec);
-        }
-        Ok(reason)
+        self.executor.prepare()
+    }
+
+    /// See [`Executor::finish`].
+    pub fn finish(&mut self) {
+        self.executor.finish();
     }
 
     /// Makes one run.
     pub fn run(&mut self, run: u64, profile: Profile) -> Result<RunReport, Halt> {
-        self.prepare()?;
-        self.output.clear()?;
         let seed = self.plan.run_seed(run);
-        let over = match self.mode {
-            Some(Mode::Server(server)) => {
-                self.block.clear_results();
-                self.configure(seed, profile);
-                self.run_forked(server)?
-            }
-            _ => {
-                self.block.reset();
-                self.configure(seed, profile);
-                self.run_executed()?
-            }
-        };
-        self.output.look()?;
+        let over = self.executor.run(seed, profile)?;
         let report = self.judge(run, seed, profile, &over);
         self.scratch.clean(self.plan.target.own_directory)?;
         report
     }
 
-    fn configure(&mut self, seed: u64, profile: Profile) {
-        self.block.set(|settings| {
-            settings.seed = seed;
-            settings.profile = profile;
-        });
-    }
-
-    fn start(&mut self) -> Result<pid_t, LaunchError> {
-        self.launch.start(Descriptors {
-            block: self.block.descriptor(),
-            stdout: self.output.stdout.descriptor(),
-            stderr: self.output.stderr.descriptor(),
-        })
-    }
-
-    /// Starts a fork server, or says why the program cannot be one.
-    fn start_server(&mut self) -> Result<Option<String>, Halt> {
-        self.output.clear()?;
-        self.block.reset();
-        self.server_settings(true);
-        let pid = self.start()?;
-        let limit = START.max(self.plan.run_timeout);
-        let deadline = Instant::now() + limit;
-        let control = self.block.control();
-        let reason = loop {
-            let seen = control.event.load(Ordering::Acquire);
-            match control.fallback.load(Ordering::Acquire) {
-                fallback::NONE => {}
-                fallback::THREADS => break "it starts threads before main".to_string(),
-                fallback::DESCRIPTORS => break "it opens pipes, sockets or the like before main".to_string(),
-                other => break format!("its runtime says so (reason {other})"),
-            }
-            if seen & event::READY != 0 {
-                control.event.fetch_and(!event::READY, Ordering::AcqRel);
-                self.mode = Some(Mode::Server(pid));
-                return Ok(None);
-            }
-            if seen & event::CHILD != 0 {
-                control.event.fetch_and(!event::CHILD, Ordering::AcqRel);
-                if let Some(status) = sys::try_wait(pid) {
-                    let ending = Ending::from_status(status);
-                    self.must_be_attached(ending)?;
-                    break format!("it ends before main ({ending})");
-                }
-                continue;
-            }
-            if watch::stopped() {
-                self.end(pid);
-                return Err(Halt::Stopped);
-            }
-            if Instant::now() > deadline {
-                let attached = control.attached.load(Ordering::Acquire) != 0;
-                self.end(pid);
-                if !attached {
-                    return Err(Halt::Target(TargetError::NotAttached { seconds: limit.as_secs() }));
-                }
-                break format!("it does not reach main within {} s", limit.as_secs());
-            }
-            sys::futex_wait(&control.event, seen, Duration::from_millis(2));
-        };
-        self.end(pid);
-        self.server_settings(false);
-        Ok(Some(reason))
-    }
-
-    /// Only the runs of a fork server open their input and change their directory themselves.
-    fn server_settings(&mut self, on: bool) {
-        let stdin = self.plan.target.stdin.path();
-        let directory = self.plan.target.own_directory.then_some(&self.scratch.cwd);
-        self.block.set(|settings| {
-            settings.flags &= !flag::SERVER;
-            settings.stdin.fill(0);
-            settings.directory.fill(0);
-            if on {
-                settings.flags |= flag::SERVER;
-                block::put(&mut settings.stdin, stdin.as_os_str().as_bytes());
-                if let Some(directory) = directory {
-                    block::put(&mut settings.directory, directory.as_os_str().as_bytes());
-                }
-            }
-        });
-    }
-
-    /// Kills a process that we started, with all that it left behind.
-    fn end(&self, pid: pid_t) {
-        sys::kill(pid);
-        sys::wait(pid);
-        sys::sweep_children(None);
-    }
-
-    fn must_be_attached(&self, ending: Ending) -> Result<(), Halt> {
-        if self.block.control().attached.load(Ordering::Acquire) != 0 {
-            return Ok(());
-        }
-        let stderr = output::tail(&self.output.stderr.read()?, 20);
-        Err(Halt::Target(TargetError::NotLoaded { ending: ending.to_string(), stderr }))
-    }
-
-    /// A run as a child of the fork server.
-    fn run_forked(&mut self, server: pid_t) -> Result<Over, Halt> {
-        let control = self.block.control();
-        // A child that ended must still be noticed, so its bit stays.
-        control.event.fetch_and(event::CHILD, Ordering::AcqRel);
-        control.release.store(0, Ordering::Relaxed);
-        control.heartbeat.store(0, Ordering::Relaxed);
-        control.run_pid.store(0, Ordering::Relaxed);
-        control.command.store(command::RUN, Ordering::Release);
-        sys::futex_wake(&control.command);
-
-        let mut watch = Watch::new(self.plan.run_timeout);
-        let mut threads = Vec::new();
-        let mut timed_out = None;
-        loop {
-            let happened = watch.wait(&self.block, &mut self.output, server);
-            let run_pid = self.block.control().run_pid.load(Ordering::Acquire);
-            match happened {
-                Happened::Frozen => threads = self.look_at_frozen(run_pid, &mut watch),
-                Happened::Done => {
-                    let status = self.block.control().wait_status.load(Ordering::Acquire);
-                    return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
-                }
-                Happened::Stopped => return Err(Halt::Stopped),
-                Happened::TooSlow if timed_out.is_none() => {
-                    timed_out = Some(watch.silence());
-                    threads = threads::look_from_outside(&mut self.unwinder, &self.frames, run_pid);
-                    sys::kill(run_pid);
-                    watch = Watch::new(GRACE);
-                }
-                // The server cannot say so itself: it shares the run's fate, or hangs.
-                Happened::Ended(status) => {
-                    self.abandon_server(server, run_pid);
-                    return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
-                }
-                Happened::TooSlow => {
-                    self.abandon_server(server, run_pid);
-                    return Ok(Over { ending: Ending::Signal(libc::SIGKILL), timed_out, threads });
-                }
-            }
-        }
-    }
-
-    /// Makes the next run start a new server.
-    fn abandon_server(&mut self, server: pid_t, run_pid: pid_t) {
-        sys::kill(run_pid);
-        self.end(server);
-        self.mode = None;
-    }
-
-    /// A run as a process of its own.
-    fn run_executed(&mut self) -> Result<Over, Halt> {
-        let pid = self.start()?;
-        self.block.control().run_pid.store(pid, Ordering::Release);
-        let mut watch = Watch::new(self.plan.run_timeout);
-        let mut threads = Vec::new();
-        let mut timed_out = None;
-        let status = loop {
-            match watch.wait(&self.block, &mut self.output, pid) {
-                Happened::Frozen => threads = self.look_at_frozen(pid, &mut watch),
-                Happened::Ended(status) => break status,
-                Happened::Done => {}
-                Happened::Stopped => {
-                    self.end(pid);
-                    return Err(Halt::Stopped);
-                }
-                Happened::TooSlow => {
-                    timed_out = timed_out.or(Some(watch.silence()));
-                    threads = threads::look_from_outside(&mut self.unwinder, &self.frames, pid);
-                    sys::kill(pid);
-                    watch = Watch::new(GRACE);
-                }
-            }
-        };
-        sys::sweep_children(None);
-        let ending = Ending::from_status(status);
-        self.must_be_attached(ending)?;
-        Ok(Over { ending, timed_out, threads })
-    }
-
-    /// Looks at the threads of a run that has stopped at a failure, and lets it go on to its end.
-    fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
-        let started = Instant::now();
-        let reports = self.block.threads(self.block.results().threads);
-        let views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
-        let control = self.block.control();
-        control.release.store(1, Ordering::Release);
-        sys::futex_wake(&control.release);
-        watch.extend(started.elapsed());
-        views
-    }
-
     fn judge(&mut self, run: u64, run_seed: u64, profile: Profile, over: &Over) -> Result<RunReport, Halt> {
-        let results = self.block.results();
+        let results = self.executor.block.results();
         let verdict = match Outcome::from_u32(results.outcome) {
             Outcome::Diverged if self.plan.recording.is_some() => Verdict::Diverged(divergence(&results)),
             Outcome::Diverged | Outcome::Internal => {
@@ -349,15 +76,15 @@ impl<'a> Runner<'a> {
             verdict,
             counts: Counts::from(&results),
             escapes: results.escapes,
-            output_cut: self.output.was_cut(),
+            output_cut: self.executor.output.was_cut(),
         })
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {
         let expect = &self.plan.expect;
         let suspicious = over.ending != Ending::Exit(expect.exit) || results.outcome != Outcome::Exited as u32;
-        let stderr = if suspicious { self.output.stderr.read()? } else { Vec::new() };
-        let stdout = if expect.output.is_some() { self.output.stdout.read()? } else { Vec::new() };
+        let stderr = if suspicious { self.executor.output.stderr.read()? } else { Vec::new() };
+        let stdout = if expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };
         let traces = Traces {
             results,
             ending: over.ending,
@@ -365,7 +92,7 @@ impl<'a> Runner<'a> {
             timed_out: over.timed_out.filter(|_| over.ending == Ending::Signal(libc::SIGKILL)),
             threads: &over.threads,
             stdout: &stdout,
-            stdout_cut: self.output.stdout.was_cut(),
+            stdout_cut: self.executor.output.stdout.was_cut(),
             stderr: &stderr,
         };
         if let Some(symptom) = classify::classify(&traces, expect) {
@@ -376,47 +103,25 @@ impl<'a> Runner<'a> {
         };
         let target = &self.plan.target;
         let directory = if target.own_directory { &self.scratch.cwd } else { &target.directory };
-        let said = check::run(command, directory, &self.output, over.ending, self.plan.run_timeout)?;
+        let said = check::run(command, directory, &self.executor.output, over.ending, self.plan.run_timeout)?;
         Ok(said.map(|message| Symptom::new(Kind::Check, message)))
     }
 
     fn failure(&mut self, symptom: Symptom, run_seed: u64, profile: Profile, over: &Over) -> Result<Failure, Halt> {
         let new = self.known.insert((symptom.kind, symptom.place.clone()));
-        let stderr = classify::telling_lines(symptom.kind, &self.output.stderr.read()?);
+        let stderr = stderr::telling_lines(symptom.kind, &self.executor.output.stderr.read()?);
         Ok(Failure {
             kind: symptom.kind,
             message: symptom.message,
             place: symptom.place,
-            step: self.block.results().steps,
+            step: self.executor.block.results().steps,
             threads: over.threads.clone(),
             stderr,
             run_seed,
             profile,
-            log: new.then(|| self.block.log()),
-            log_is_full: self.block.log_is_full(),
+            log: new.then(|| self.executor.block.log()),
+            log_is_full: self.executor.block.log_is_full(),
         })
-    }
-
-    /// Ends the fork server.
-    pub fn finish(&mut self) {
-        let Some(Mode::Server(server)) = self.mode.take() else {
-            return;
-        };
-        let control = self.block.control();
-        control.command.store(command::QUIT, Ordering::Release);
-        sys::futex_wake(&control.command);
-        let deadline = Instant::now() + GRACE;
-        loop {
-            let seen = control.event.load(Ordering::Acquire);
-            if sys::try_wait(server).is_some() {
-                break;
-            }
-            if Instant::now() > deadline || watch::stopped() {
-                return self.end(server);
-            }
-            sys::futex_wait(&control.event, seen, Duration::from_millis(2));
-        }
-        sys::sweep_children(None);
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
         let locked = job.tmp.join("locked");
         fs::create_dir(&locked).expect("a directory");
         fs::write(locked.join("file"), "x").expect("a file");
-        fs::set_permissions(&locked, fs::Permissions::from_mode(0)).expect("locked");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locked");
         fs::remove_dir(&job.cwd).expect("a run may remove it");
         job.clean(true).expect("cleaned");
         assert_eq!(fs::read_dir(&job.tmp).expect("is there").count(), 0);

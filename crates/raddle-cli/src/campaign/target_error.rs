@@ -47,6 +47,9 @@ pub enum TargetError {
         /// What it said.
         message: String,
     },
+    /// The campaign could not be set up.
+    #[error("the campaign could not be set up: {0}")]
+    SetUp(String),
     /// The machine does not play along.
     #[error("{0}")]
     System(String),

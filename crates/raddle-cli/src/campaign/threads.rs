@@ -50,6 +50,14 @@ pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[Threa
     views
 }
 
+/// Names the thread that failed, and puts it first.
+pub fn mark_failed(views: &mut [ThreadView], id: u32) {
+    if let Some(at) = views.iter().position(|view| u32::from(view.id) == id) {
+        views[at].state = "failed".to_string();
+        views[..=at].rotate_right(1);
+    }
+}
+
 /// Looks at the threads of a process that does not answer: only names and stacks are known.
 pub fn look_from_outside(unwinder: &mut Unwinder, frames: &Frames, pid: i32) -> Vec<ThreadView> {
     let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -264,6 +272,14 @@ mod tests {
             report(EventKind::CondWait, 0x10, u16::MAX, b"w"),
         ]);
         assert_eq!(deadlock_message(&views), "no thread can go on: t0 waits in join, t1 waits in cond-wait");
+    }
+
+    #[test]
+    fn the_thread_that_failed_comes_first() {
+        let mut views = describe(&[report(EventKind::Lock, 1, u16::MAX, b""); 3]);
+        mark_failed(&mut views, 1);
+        let order: Vec<_> = views.iter().map(|view| (view.id, view.state.as_str())).collect();
+        assert_eq!(order, [(1, "failed"), (0, "blocked"), (2, "blocked")]);
     }
 
     #[test]

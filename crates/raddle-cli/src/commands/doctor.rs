@@ -195,6 +195,7 @@ fn load(runtime: &Path) -> Result<(), String> {
             directory: "/".into(),
             own_directory: false,
             environment: environment::for_test(&[]),
+            added: Vec::new(),
             runtime: runtime.to_path_buf(),
             stdin: Stdin::Null,
         },

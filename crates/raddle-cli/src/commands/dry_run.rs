@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
+use raddle_core::block::Escape;
+
 use super::print;
+use crate::dynamic_symbols;
 use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf::{Language, Program};
-use crate::runtime_library;
+use crate::inspect::libraries;
 
 /// Functions that are known to stay outside control, by the beginnings of their names, with the
 /// reason.
@@ -30,15 +33,39 @@ const UNCONTROLLED: &[(&str, &str)] = &[
     ("swapcontext", "user contexts switch stacks behind the scheduler's back"),
 ];
 
+/// Libraries whose own calls say nothing about the program.
+const SYSTEM: &[&str] = &["libc.so", "ld-linux", "libm.so", "libgcc_s", "libpthread.so", "libdl.so", "librt.so"];
+
+/// A library of the program, and what it leaves to others.
+struct Library {
+    name: String,
+    undefined: BTreeSet<String>,
+}
+
 /// Prints what would be controlled.
 pub fn run(program: &Program, runtime: &Path) -> Result<u8, Error> {
-    let exported =
-        runtime_library::exported(runtime).map_err(|source| Error::Read { path: runtime.to_path_buf(), source })?;
-    print(&text(program, &exported));
+    let failed = |source| Error::Read { path: runtime.to_path_buf(), source };
+    let exported = dynamic_symbols::exported(runtime).map_err(failed)?;
+    print(&text(program, &libraries(program), &exported));
     Ok(exit_code::OK)
 }
 
-fn text(program: &Program, exported: &BTreeSet<String>) -> String {
+/// The libraries that may act for the program; those that cannot be read are left out, because
+/// starting the program will say so.
+fn libraries(program: &Program) -> Vec<Library> {
+    let Some(loader) = &program.interpreter else {
+        return Vec::new();
+    };
+    let loaded = libraries::loaded(&program.path, loader, None).unwrap_or_default();
+    let others = loaded.into_iter().filter(|library| !SYSTEM.iter().any(|name| library.name.starts_with(name)));
+    let read = others.filter_map(|library| {
+        let undefined = dynamic_symbols::undefined(library.path.as_deref()?).ok()?;
+        Some(Library { name: library.name, undefined })
+    });
+    read.collect()
+}
+
+fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -> String {
     let mut out = String::new();
     let language = match program.language {
         Language::C => "C",
@@ -64,32 +91,38 @@ fn text(program: &Program, exported: &BTreeSet<String>) -> String {
         ),
     );
 
-    let controlled: Vec<_> = program.undefined.iter().filter(|name| exported.contains(*name)).collect();
-    section(&mut out, "controlled calls of the program", controlled.iter().map(|name| (*name).clone()));
-    let reasons = program.undefined.iter().filter(|name| !exported.contains(*name)).filter_map(|name| {
-        let (_, reason) = UNCONTROLLED.iter().find(|(start, _)| matches_name(start, name))?;
-        Some(format!("{name}: {reason}"))
+    let controlled = program.undefined.iter().filter(|name| exported.contains(*name)).cloned();
+    section(&mut out, "controlled calls of the program", controlled.collect());
+    let through = libraries.iter().filter_map(|library| {
+        let names: Vec<_> = library.undefined.intersection(exported).map(String::as_str).collect();
+        (!names.is_empty()).then(|| format!("{}: {}", library.name, names.join(", ")))
     });
-    let mut reasons: Vec<_> = reasons.collect();
+    section(&mut out, "controlled calls of its libraries", through.collect());
+
+    let own = program.undefined.iter().map(|name| (name, String::new()));
+    let theirs = libraries.iter().flat_map(|l| l.undefined.iter().map(|name| (name, format!(" in {}", l.name))));
+    let mut outside: Vec<_> = own
+        .chain(theirs)
+        .filter(|(name, _)| !exported.contains(*name))
+        .filter_map(|(name, place)| Some(format!("{name}{place}: {}", reason(name)?)))
+        .collect();
     if program.language == Language::Rust && !program.instrumented {
-        reasons.push("uncontended locks are not schedule points".to_string());
+        outside.push(Escape::Futex.text().to_string());
     }
-    section(&mut out, "not controlled", reasons.into_iter());
-    if controlled.is_empty() {
-        let _ = writeln!(
-            out,
-            "\nthe program itself calls nothing that is controlled; its libraries may (libstdc++, OpenMP, …)"
-        );
-    }
+    section(&mut out, "not controlled, if it is called", outside);
     out
+}
+
+/// Why a function stays outside control, if it does.
+fn reason(name: &str) -> Option<&'static str> {
+    UNCONTROLLED.iter().find(|(start, _)| matches_name(start, name)).map(|(_, reason)| *reason)
 }
 
 fn matches_name(start: &str, name: &str) -> bool {
     name == start || (start.ends_with('_') && name.starts_with(start))
 }
 
-fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
-    let lines: Vec<_> = lines.collect();
+fn section(out: &mut String, title: &str, lines: Vec<String>) {
     let _ = writeln!(out, "\n{title}:{}", if lines.is_empty() { " nothing" } else { "" });
     for line in lines {
         let _ = writeln!(out, "  {line}");
@@ -113,7 +146,11 @@ mod tests {
             instrumented: false,
             debug_info: true,
         };
-        let exported = BTreeSet::from(["pthread_mutex_lock".to_string()]);
-        insta::assert_snapshot!(text(&program, &exported));
+        let exported = BTreeSet::from(["pthread_mutex_lock".to_string(), "pthread_create".to_string()]);
+        let library = Library {
+            name: "libstdc++.so.6".into(),
+            undefined: BTreeSet::from(["pthread_create".to_string(), "aio_read".to_string()]),
+        };
+        insta::assert_snapshot!(text(&program, &[library], &exported));
     }
 }

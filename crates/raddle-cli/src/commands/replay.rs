@@ -57,6 +57,7 @@ pub fn run(args: &args::Replay) -> Result<u8, Error> {
         directory,
         own_directory: recorded.own_directory,
         environment: environment::for_replay(&recorded.environment),
+        added: Vec::new(),
         runtime,
         stdin: input(&recorded, &file)?,
     };

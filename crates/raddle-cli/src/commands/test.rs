@@ -119,6 +119,7 @@ impl Tester {
                 directory: self.directory.clone(),
                 own_directory: options.own_cwd,
                 environment: environment::for_test(&options.env),
+                added: options.env.clone(),
                 runtime: self.runtime.clone(),
                 stdin: self.stdin.clone(),
             },

@@ -38,6 +38,8 @@ pub fn explore_again(plan: &Plan, run: u64) -> String {
     if plan.target.own_directory {
         words.push("--own-cwd".to_string());
     }
+    let added = plan.target.added.iter().map(|(name, value)| format!("{name}={value}"));
+    words.extend(added.map(|assignment| format!("--env {}", quoted(OsStr::new(&assignment)))));
     words.extend(plan.sync_functions.names.iter().map(|f| format!("--sync-function {}", quoted(OsStr::new(f)))));
     if plan.expect.exit != 0 {
         words.push(format!("--expect-exit {}", plan.expect.exit));

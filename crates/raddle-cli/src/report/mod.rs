@@ -54,6 +54,11 @@ pub fn number(n: u64) -> String {
     text
 }
 
+/// A number of things, such as `1 run` or `1,000 runs`.
+pub fn count(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +67,6 @@ mod tests {
     fn thousands_stand_apart() {
         let texts: Vec<_> = [0, 999, 1000, 1234567].into_iter().map(number).collect();
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([count(1, "run"), count(1000, "run")], ["1 run", "1,000 runs"]);
     }
 }

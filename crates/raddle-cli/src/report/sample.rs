@@ -37,6 +37,7 @@ pub fn plan() -> Plan {
             directory: "/home/ada".into(),
             own_directory: false,
             environment: Vec::new(),
+            added: vec![("DEBUG".into(), "yes please".into())],
             runtime: "/usr/lib/raddle/libraddle_runtime.so".into(),
             stdin: Stdin::Null,
         },

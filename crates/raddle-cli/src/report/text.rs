@@ -6,10 +6,13 @@ use std::fmt::{self, Write};
 use console::Style;
 use raddle_core::decorators::guard;
 
-use super::{command_line, number, Summary};
+use super::{command_line, count, number, Summary};
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
 use crate::campaign::End;
+
+/// The most threads that are shown.
+const THREADS: usize = 32;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +51,12 @@ fn write_summary(out: &mut String, s: &Summary<'_>, amount: Amount, paint: Paint
 
 fn verdict(s: &Summary<'_>, paint: Paint) -> String {
     let tally = &s.campaign.tally;
-    let planned = number(s.plan.runs);
+    let planned = count(s.plan.runs, "run");
     let runs = match s.campaign.end {
-        End::Complete => format!("{} runs", number(tally.runs)),
-        End::Interrupted => format!("{} of {planned} runs (interrupted)", number(tally.runs)),
-        End::Time => format!("{} of {planned} runs (the time is over)", number(tally.runs)),
-        End::Broken(_) => format!("{} of {planned} runs (then it broke off)", number(tally.runs)),
+        End::Complete => count(tally.runs, "run"),
+        End::Interrupted => format!("{} of {planned} (interrupted)", number(tally.runs)),
+        End::Time => format!("{} of {planned} (the time is over)", number(tally.runs)),
+        End::Broken(_) => format!("{} of {planned} (then it broke off)", number(tally.runs)),
     };
     match &s.campaign.findings[..] {
         [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
@@ -61,7 +64,7 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
         [] => paint.green(&format!("no failure in {runs}")),
         [one] if one.count == 1 => {
             let title = one.failure.kind.title();
-            let found = format!("{title} found in run {} of {planned}", number(one.first_run));
+            let found = format!("{title} found in run {} of {}", number(one.first_run), number(s.plan.runs));
             let all = if s.plan.keep_going { format!("; {runs} in all") } else { String::new() };
             paint.red(&format!("{found}{all}"))
         }
@@ -89,12 +92,11 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
     fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;
     if tally.cut_runs > 0 {
-        let cut = number(tally.cut_runs);
-        let limit = number(plan.max_steps);
-        fact("cut", format!("{cut} runs at {limit} steps, which is no failure (--max-steps allows more)"))?;
+        let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.max_steps, "step"));
+        fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;
     }
     if tally.guard_fired > 0 {
-        fact("guard", format!("stepped in {} times", number(tally.guard_fired)))?;
+        fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
     }
     for (i, text) in s.uncontrolled().iter().enumerate() {
         fact(if i == 0 { "uncontrolled" } else { "" }, (*text).to_string())?;
@@ -103,8 +105,7 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
         fact("note", format!("the program falls back to --exec because {reason}"))?;
     }
     if tally.output_cut_runs > 0 {
-        let cut = number(tally.output_cut_runs);
-        fact("note", format!("output of {cut} runs was cut at 64 MiB"))?;
+        fact("note", format!("the output of {} was cut at 64 MiB", count(tally.output_cut_runs, "run")))?;
     }
     if let Some(nothing) = tally.nothing_controlled().filter(|_| campaign.findings.is_empty()) {
         writeln!(out, "\n{}", nothing.text())?;
@@ -124,7 +125,7 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
     writeln!(out, "{}: {}", paint.bold(failure.kind.title()), failure.message)?;
     write!(out, "  run {}, step {}", number(finding.first_run), number(failure.step))?;
     if finding.count > 1 {
-        write!(out, "; {} runs failed like this", number(finding.count))?;
+        write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }
     writeln!(out)?;
     write_threads(out, &failure.threads)?;
@@ -151,7 +152,7 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
     }
     writeln!(out)?;
     let width = threads.iter().map(|t| t.name.chars().count()).max().unwrap_or(0);
-    for thread in threads {
+    for thread in threads.iter().take(THREADS) {
         let id = format!("t{}", thread.id);
         let waits_for = thread.waits_for.as_deref().unwrap_or("");
         let line = format!("  {id:<4} {:<width$}  {:<8} {waits_for}", thread.name, thread.state);
@@ -159,6 +160,9 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
         for frame in &thread.backtrace {
             writeln!(out, "         {frame}")?;
         }
+    }
+    if threads.len() > THREADS {
+        writeln!(out, "  … and {} (--json has all)", count((threads.len() - THREADS) as u64, "more thread"))?;
     }
     Ok(())
 }

@@ -90,10 +90,6 @@ unsafe fn read_ready(fd: c_int, stands: Stands, buffers: &[iovec]) -> isize {
 
 /// Reads from a descriptor.
 pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
-    if caller.must_not_stop() && Stands::of(fd) == Stands::Plain {
-        // SAFETY: the caller's buffers.
-        return Ok(unsafe { read_now(fd, buffers) });
-    }
     let caller = caller.point(EventKind::Read, key(fd))?;
     // SAFETY: the caller's buffers.
     unsafe {

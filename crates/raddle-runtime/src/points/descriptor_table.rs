@@ -5,21 +5,17 @@
 
 use core::ffi::{c_int, c_uint};
 
-use raddle_core::EventKind;
+use raddle_core::{EventKind, ThreadId};
 
-use super::descriptor::{read_one, write_one, Stands};
+use super::descriptor::{read_one, write_one};
 use super::file_lock;
 use super::outside::{conclude, keep_for_waiters, touched, Caller, Outcome};
-use crate::control::{really, state};
+use crate::control::state;
 use crate::model::descriptor::key;
 use crate::{interpose, real, syscall};
 
 /// The object of events that make new descriptors: they compete for the lowest free number.
-pub(super) const TABLE: usize = key_of_table();
-
-const fn key_of_table() -> usize {
-    0x0fff_ffff
-}
+pub(super) const TABLE: usize = 0x0fff_ffff;
 
 /// pipe2(2).
 pub(super) unsafe fn make_pipe(caller: Caller, ends: *mut c_int, flags: c_int) -> Outcome {
@@ -56,9 +52,7 @@ pub(super) unsafe fn make_eventfd(caller: Caller, count: c_uint, flags: c_int) -
 
 /// close(2).
 pub(super) unsafe fn close_one(caller: Caller, fd: c_int) -> Outcome {
-    if !caller.must_not_stop() || Stands::of(fd) != Stands::Plain {
-        caller.point(EventKind::Syscall, key(fd))?;
-    }
+    caller.point(EventKind::Syscall, key(fd))?;
     keep_for_waiters(fd);
     touched();
     // SAFETY: the program's own descriptor; the baton.
@@ -106,22 +100,30 @@ pub(super) unsafe fn copy_over(caller: Caller, fd: c_int, new: c_int, call: impl
     Ok(result)
 }
 
-/// fcntl(2), where it makes descriptors or may block; `None`: nobody else can observe it.
-pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument: usize) -> Option<Outcome> {
+/// fcntl(2).
+pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument: usize) -> Outcome {
     // SAFETY: the caller's arguments.
-    unsafe {
-        match command {
-            libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
-                Some(copy(caller, fd, || syscall!(libc::SYS_fcntl, fd, command, argument)))
-            }
-            libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
-                Some(file_lock::record_lock(caller, fd, command, argument))
-            }
-            libc::F_SETFL => Some(
-                caller.point(EventKind::Syscall, key(fd)).map(|_| syscall!(libc::SYS_fcntl, fd, command, argument)),
-            ),
-            _ => None,
+    let now = || unsafe { syscall!(libc::SYS_fcntl, fd, command, argument) };
+    match command {
+        // SAFETY: as above.
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => unsafe { copy(caller, fd, now) },
+        libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => unsafe {
+            file_lock::record_lock(caller, fd, command, argument)
+        },
+        libc::F_SETFL => {
+            caller.point(EventKind::Syscall, key(fd))?;
+            Ok(now())
         }
+        // Nobody else can observe the rest.
+        _ => Ok(now()),
+    }
+}
+
+/// How libc's function calls it: only waiting for a lock is a cancellation point.
+fn fcntl_caller(me: ThreadId, command: c_int) -> Caller {
+    match command {
+        libc::F_SETLKW | libc::F_OFD_SETLKW => Caller::function(me),
+        _ => Caller::plain(me),
     }
 }
 
@@ -180,21 +182,19 @@ interpose! {
 
     /// Copies, locks and sets descriptors.
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
-        let waits = command == libc::F_SETLKW || command == libc::F_OFD_SETLKW;
-        let caller = if waits { Caller::function(me) } else { Caller::plain(me) };
-        match control(caller, fd, command, argument) {
-            Some(outcome) => conclude!(me, outcome),
-            None => really(me, || real!(fcntl: fn(c_int, c_int, usize) -> c_int)(fd, command, argument)),
+        if command == libc::F_GETOWN {
+            // libc asks in another way, because a group's number looks like an error.
+            return real!(fcntl: fn(c_int, c_int, usize) -> c_int)(fd, command, argument);
         }
+        conclude!(me, control(fcntl_caller(me, command), fd, command, argument))
     }
 
     /// Copies, locks and sets descriptors.
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
-        let waits = command == libc::F_SETLKW || command == libc::F_OFD_SETLKW;
-        let caller = if waits { Caller::function(me) } else { Caller::plain(me) };
-        match control(caller, fd, command, argument) {
-            Some(outcome) => conclude!(me, outcome),
-            None => really(me, || real!(fcntl64: fn(c_int, c_int, usize) -> c_int)(fd, command, argument)),
+        if command == libc::F_GETOWN {
+            // libc asks in another way, because a group's number looks like an error.
+            return real!(fcntl64: fn(c_int, c_int, usize) -> c_int)(fd, command, argument);
         }
+        conclude!(me, control(fcntl_caller(me, command), fd, command, argument))
     }
 }

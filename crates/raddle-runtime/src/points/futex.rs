@@ -34,8 +34,9 @@ pub struct Call {
 }
 
 impl Call {
+    /// Whether another process may be involved: not every lock says that it is private.
     fn shared(&self) -> bool {
-        self.operation & libc::FUTEX_PRIVATE_FLAG == 0
+        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::start::is_shared_memory(self.word as usize)
     }
 }
 
@@ -145,7 +146,7 @@ unsafe fn wake(me: ThreadId, call: Call, bits: u32) -> isize {
         // A real pthread_once that was left by an exception wakes its waiters like this.
         scheduler().changed(key);
         let woken = wake_some(key, call.value, bits);
-        if call.shared() && (woken as u32) < call.value {
+        if (woken as u32) < call.value && call.shared() {
             return woken + wake_really(call);
         }
         woken

@@ -26,7 +26,7 @@ pub(super) unsafe fn open_at(
     flags: c_int,
     mode: usize,
 ) -> Outcome {
-    let caller = if caller.must_not_stop() { caller.started() } else { caller.point(EventKind::Syscall, NAMES)? };
+    let caller = caller.point(EventKind::Syscall, NAMES)?;
     // SAFETY: the caller's path.
     unsafe {
         let direction = flags & libc::O_ACCMODE;

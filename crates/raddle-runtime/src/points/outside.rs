@@ -38,7 +38,7 @@ pub(super) struct Caller {
     pub me: ThreadId,
     /// The call is a cancellation point.
     cancellable: bool,
-    /// The call was made past the interposed functions, maybe with a lock of libc's own held.
+    /// The call was made past the interposed functions.
     trapped: bool,
     /// How many signal handlers had run in the thread when the call started.
     handled: u32,
@@ -69,13 +69,6 @@ impl Caller {
         Caller { me, cancellable: false, trapped: true, handled: 0 }
     }
 
-    /// Whether there must be no schedule point before calls that never wait. ld.so reads libraries
-    /// with its lock held; if the thread stopped there, others would wait for the lock where we do
-    /// not see it, in calls of the real library.
-    pub fn must_not_stop(self) -> bool {
-        self.trapped
-    }
-
     fn thread(&self) -> &'static mut Thread {
         // SAFETY: the caller holds the baton.
         unsafe { scheduler() }.thread(self.me)
@@ -91,15 +84,16 @@ impl Caller {
     }
 
     /// The schedule point before an operation. What comes back makes the call.
+    ///
+    /// A trapped call stops only when it must wait: ld.so reads libraries and exit writes streams with
+    /// a lock of libc's own held, and others would wait for that lock where we do not see it, in
+    /// calls of the real library.
     pub fn point(self, kind: EventKind, object: usize) -> Result<Caller, Cancelled> {
-        point(self.me, kind, object);
+        if !self.trapped {
+            point(self.me, kind, object);
+        }
         self.check()?;
-        Ok(self.started())
-    }
-
-    /// The call starts, without a schedule point.
-    pub fn started(self) -> Caller {
-        Caller { handled: self.thread().handled, ..self }
+        Ok(Caller { handled: self.thread().handled, ..self })
     }
 
     /// Whether a signal handler has run since the call started, so that it must not wait (again).

@@ -6,7 +6,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
-use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
 use raddle_core::block::{Escape, Outcome};
@@ -34,6 +34,9 @@ static KEY: AtomicU32 = AtomicU32::new(0);
 static TID_OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// PTHREAD_CANCEL_DISABLE.
 const CANCEL_DISABLE: c_int = 1;
+/// A sanitizer's pthread_create holds a lock with all signals blocked around ours: no point may stand
+/// there after the thread exists.
+static SANITIZED: AtomicBool = AtomicBool::new(false);
 /// Rounds of destructors that glibc makes.
 const ROUNDS: u8 = 4;
 
@@ -46,6 +49,9 @@ pub fn prepare() {
         KEY.store(key + 1, Ordering::Relaxed);
     }
     find_tid_offset();
+    // SAFETY: only asks whether the symbol exists.
+    let sanitized = unsafe { super::defines(c"__asan_init") || super::defines(c"__tsan_init") };
+    SANITIZED.store(sanitized, Ordering::Relaxed);
 }
 
 /// The main thread leaves through our destructor too when it calls pthread_exit.
@@ -193,6 +199,10 @@ pub(super) unsafe fn create(
         scheduler().thread(child).pointer = 0;
         state().pointers.insert(*handle, child);
         scheduler().launched(child);
+        if !SANITIZED.load(Ordering::Relaxed) {
+            // What the creator does next may need the new thread to have run, or not to have run.
+            point(me, EventKind::Created, 0);
+        }
         0
     }
 }

@@ -47,9 +47,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             libc::SYS_dup2 | libc::SYS_dup3 => {
                 descriptor_table::copy_over(caller, fd, b as c_int, || syscall!(number, fd, b, c))
             }
-            libc::SYS_fcntl => {
-                return descriptor_table::control(caller, fd, b as c_int, c).map(|o| o.unwrap_or(INTERRUPTED))
-            }
+            libc::SYS_fcntl => descriptor_table::control(caller, fd, b as c_int, c),
             libc::SYS_flock => file_lock::lock_file(caller, fd, b as c_int),
 
             libc::SYS_recvfrom => {
@@ -122,7 +120,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             | libc::SYS_mkdir
             | libc::SYS_mkdirat
             | libc::SYS_rmdir
-            | libc::SYS_truncate => open::observable(caller, request),
+            | libc::SYS_truncate => open::observable(Caller::plain(me), request),
 
             libc::SYS_io_uring_enter | libc::SYS_io_getevents | libc::SYS_vmsplice | libc::SYS_tee => {
                 scheduler().escaped(Escape::UncontrolledCall);

@@ -29,6 +29,8 @@ const FORGIVEN: u32 = 8;
 const BUSY: u32 = 64;
 /// Points without any progress after which the run is called a livelock.
 const LIVELOCK: u64 = 100_000;
+/// Operations without progress after which even a single thread is looked at closely.
+const PATIENCE: u64 = 64;
 /// In how many points outside conditions are looked at even though threads can run.
 const LOOK_OUTSIDE: u64 = 1_000;
 
@@ -325,7 +327,8 @@ impl Scheduler {
         thread.wake = Wake::Go;
         thread.deadline = deadline;
         let ready = self.ready(me);
-        if self.alive == 1 && ready && self.polled.is_empty() && signals::next_alarm() == NEVER {
+        let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
+        if self.alive == 1 && ready && quiet {
             return me;
         }
         self.arrive_shared(me, wait, ready, deadline)

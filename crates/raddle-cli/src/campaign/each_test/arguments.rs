@@ -14,10 +14,7 @@ pub(super) struct Arguments {
 /// Takes arguments apart. `with_value` are the options whose value is the next argument; in Catch2
 /// and libtest everything that is neither an option nor a value selects tests.
 pub(super) fn split(arguments: &[OsString], with_value: &[&str]) -> Arguments {
-    let mut split = Arguments {
-        options: Vec::new(),
-        selections: Vec::new(),
-    };
+    let mut split = Arguments { options: Vec::new(), selections: Vec::new() };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         if !argument.as_encoded_bytes().starts_with(b"-") {

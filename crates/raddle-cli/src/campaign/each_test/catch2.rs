@@ -45,43 +45,25 @@ const WITH_VALUE: &[&str] = &[
     "--shard-index",
 ];
 
-pub(super) fn list(
-    program: &Path,
-    arguments: &[OsString],
-    version: Catch2,
-) -> Result<Vec<TestCase>, EachTestError> {
+pub(super) fn list(program: &Path, arguments: &[OsString], version: Catch2) -> Result<Vec<TestCase>, EachTestError> {
     let (options, expect): (&[&str], _) = match version {
         Catch2::Two => (&["--list-test-names-only"], Expect::AnyExit),
         Catch2::Three => (&["--list-tests", "--verbosity", "quiet"], Expect::Success),
     };
-    let output = listing(
-        program,
-        &with(arguments, options),
-        &options.join(" "),
-        expect,
-    )?;
+    let output = listing(program, &with(arguments, options), &options.join(" "), expect)?;
     // Several selections are added up, so the user's own must not stay.
     let Arguments { options, .. } = split(arguments, WITH_VALUE);
-    let case = |name: String| TestCase {
-        arguments: with(&options, &[specification(&name)]),
-        name,
-    };
+    let case = |name: String| TestCase { arguments: with(&options, &[specification(&name)]), name };
     Ok(parse(&output).map(case).collect())
 }
 
 /// One name a line; a name that starts with `#` is quoted.
 fn parse(output: &str) -> impl Iterator<Item = String> + '_ {
-    let unquoted = |line: &str| match line
-        .strip_prefix("\"#")
-        .and_then(|rest| rest.strip_suffix('"'))
-    {
+    let unquoted = |line: &str| match line.strip_prefix("\"#").and_then(|rest| rest.strip_suffix('"')) {
         Some(rest) => format!("#{rest}"),
         None => line.to_owned(),
     };
-    output
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(unquoted)
+    output.lines().filter(|line| !line.trim().is_empty()).map(unquoted)
 }
 
 /// The specification that selects a name.
@@ -116,10 +98,7 @@ mod tests {
 
     #[test]
     fn what_means_something_is_escaped() {
-        assert_eq!(
-            specification("a, [b] \"c\" \\d ~e"),
-            r#"a\, \[b] \"c\" \\d \~e"#
-        );
+        assert_eq!(specification("a, [b] \"c\" \\d ~e"), r#"a\, \[b] \"c\" \\d \~e"#);
         assert_eq!(specification("-dash - dash"), r"\-dash - dash");
         assert_eq!(specification("exclude:me"), "*xclude:me");
     }

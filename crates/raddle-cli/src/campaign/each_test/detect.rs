@@ -35,11 +35,7 @@ struct Mark {
 
 /// Rust first: tests of a program that knows about other frameworks contain their texts too.
 const MARKS: &[Mark] = &[
-    Mark {
-        framework: Framework::Libtest,
-        texts: &["RUST_TEST_THREADS", "RUST_TEST_NOCAPTURE"],
-        symbol: None,
-    },
+    Mark { framework: Framework::Libtest, texts: &["RUST_TEST_THREADS", "RUST_TEST_NOCAPTURE"], symbol: None },
     Mark {
         framework: Framework::GoogleTest,
         texts: &["--gtest_list_tests", "gtest_streaming_protocol_version"],
@@ -76,14 +72,10 @@ pub(super) fn framework(program: &Path) -> io::Result<Option<Framework>> {
         .collect();
     let has_text = |text: &&str| data.iter().any(|data| contains(data, text.as_bytes()));
     let has_symbol = |prefix: &str| {
-        let mut undefined = file
-            .dynamic_symbols()
-            .filter(|symbol| symbol.is_undefined());
+        let mut undefined = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
         undefined.any(|symbol| symbol.name().is_ok_and(|name| name.starts_with(prefix)))
     };
-    let found = MARKS
-        .iter()
-        .find(|mark| mark.texts.iter().all(has_text) || mark.symbol.is_some_and(has_symbol));
+    let found = MARKS.iter().find(|mark| mark.texts.iter().all(has_text) || mark.symbol.is_some_and(has_symbol));
     Ok(found.map(|mark| mark.framework))
 }
 

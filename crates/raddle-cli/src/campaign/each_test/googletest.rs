@@ -12,14 +12,9 @@ pub(super) fn list(program: &Path, arguments: &[OsString]) -> Result<Vec<TestCas
     const LIST: &str = "--gtest_list_tests";
     let output = listing(program, &with(arguments, &[LIST]), LIST, Expect::Success)?;
     let with_disabled = has(arguments, "--gtest_also_run_disabled_tests");
-    let names = parse(&output)
-        .into_iter()
-        .filter(|name| with_disabled || !is_disabled(name));
+    let names = parse(&output).into_iter().filter(|name| with_disabled || !is_disabled(name));
     // Of two filters the last one counts, so the user's may stay.
-    let case = |name: String| TestCase {
-        arguments: with(arguments, &[format!("--gtest_filter={name}")]),
-        name,
-    };
+    let case = |name: String| TestCase { arguments: with(arguments, &[format!("--gtest_filter={name}")]), name };
     Ok(names.map(case).collect())
 }
 
@@ -31,9 +26,7 @@ fn parse(output: &str) -> Vec<String> {
     for line in output.lines() {
         let text = line.split("  # ").next().unwrap_or(line).trim_end();
         match text.strip_prefix("  ") {
-            Some(test) if is_name(test) => {
-                names.extend(suite.map(|suite| format!("{suite}.{test}")))
-            }
+            Some(test) if is_name(test) => names.extend(suite.map(|suite| format!("{suite}.{test}"))),
             _ => suite = text.strip_suffix('.').filter(|suite| is_name(suite)),
         }
     }
@@ -42,15 +35,11 @@ fn parse(output: &str) -> Vec<String> {
 
 /// Names are C++ identifiers, with slashes between the parts of a parametrised one.
 fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_alphanumeric() || c == '_' || c == '/')
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '/')
 }
 
 fn is_disabled(name: &str) -> bool {
-    name.split(['.', '/'])
-        .any(|part| part.starts_with("DISABLED_"))
+    name.split(['.', '/']).any(|part| part.starts_with("DISABLED_"))
 }
 
 #[cfg(test)]

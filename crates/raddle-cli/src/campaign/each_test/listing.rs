@@ -32,10 +32,7 @@ pub(super) fn listing(
     options: &str,
     expect: Expect,
 ) -> Result<String, EachTestError> {
-    let not_started = |source| EachTestError::NotStarted {
-        path: program.into(),
-        source,
-    };
+    let not_started = |source| EachTestError::NotStarted { path: program.into(), source };
     // Files and not pipes: nobody has to read while the program runs, and a child that it leaves
     // behind cannot keep anybody waiting.
     let mut output = tempfile::tempfile().map_err(not_started)?;
@@ -47,13 +44,11 @@ pub(super) fn listing(
         .stderr(errors.try_clone().map_err(not_started)?)
         .spawn()
         .map_err(not_started)?;
-    let status = wait(child, LIMIT)
-        .map_err(not_started)?
-        .ok_or_else(|| EachTestError::Slow {
-            path: program.into(),
-            options: options.into(),
-            limit: LIMIT,
-        })?;
+    let status = wait(child, LIMIT).map_err(not_started)?.ok_or_else(|| EachTestError::Slow {
+        path: program.into(),
+        options: options.into(),
+        limit: LIMIT,
+    })?;
     let is_listing = match expect {
         Expect::Success => status.success(),
         Expect::AnyExit => status.code().is_some(),
@@ -106,29 +101,16 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, expect: Expect) -> Result<String, EachTestError> {
-        listing(
-            Path::new("/bin/sh"),
-            &["-c".into(), script.into()],
-            "-c",
-            expect,
-        )
+        listing(Path::new("/bin/sh"), &["-c".into(), script.into()], "-c", expect)
     }
 
     #[test]
     fn what_is_printed_and_how_it_ends() {
         assert_eq!(shell("echo a; echo b >&2", Expect::Success).unwrap(), "a\n");
         assert_eq!(shell("echo a; exit 16", Expect::AnyExit).unwrap(), "a\n");
-        let error = shell("echo why >&2; exit 3", Expect::Success)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            error,
-            "/bin/sh -c ended with exit status: 3 instead of listing its tests: why"
-        );
-        assert!(matches!(
-            shell("kill -9 $$", Expect::AnyExit),
-            Err(EachTestError::Failed { .. })
-        ));
+        let error = shell("echo why >&2; exit 3", Expect::Success).unwrap_err().to_string();
+        assert_eq!(error, "/bin/sh -c ended with exit status: 3 instead of listing its tests: why");
+        assert!(matches!(shell("kill -9 $$", Expect::AnyExit), Err(EachTestError::Failed { .. })));
     }
 
     #[test]

@@ -1,0 +1,350 @@
+//! Makes a run happen, in a fork server or in a process of its own, and says what is left of it.
+
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use libc::pid_t;
+use raddle_core::block::{command, event, fallback, flag, Outcome};
+use raddle_core::policy::Profile;
+
+use super::block::{self, SharedBlock};
+use super::classify::TimedOut;
+use super::frames::Frames;
+use super::launch::{Descriptors, Launch, LaunchError};
+use super::output::{self, Output};
+use super::plan::Plan;
+use super::scratch::JobScratch;
+use super::target_error::TargetError;
+use super::threads::{self, ThreadView};
+use super::watch::{self, Happened, Watch};
+use crate::inspect::stack::Unwinder;
+use crate::sys::{self, Ending};
+
+/// How long a process that was told to leave, or killed, may take.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the target may take to load the runtime and to reach main.
+const START: Duration = Duration::from_secs(10);
+
+/// Why a job cannot go on.
+#[derive(Debug)]
+pub enum Halt {
+    /// The target cannot be run.
+    Target(TargetError),
+    /// The job is asked to leave.
+    Stopped,
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Halt {
+        Halt::Target(TargetError::System(format!("the system refused: {error}")))
+    }
+}
+
+impl From<LaunchError> for Halt {
+    fn from(error: LaunchError) -> Halt {
+        Halt::Target(TargetError::Launch(error.to_string()))
+    }
+}
+
+/// How runs are made.
+enum Mode {
+    /// By this fork server.
+    Server(pid_t),
+    /// Each in a process of its own.
+    Exec,
+}
+
+/// What is left of a run, beside what is in the block and what it printed.
+pub struct Over {
+    /// How its process ended.
+    pub ending: Ending,
+    /// Whether it was killed for taking too long, and what it did then.
+    pub timed_out: Option<TimedOut>,
+    /// Its threads when it failed.
+    pub threads: Vec<ThreadView>,
+}
+
+/// Starts and ends the processes of one job.
+pub struct Executor<'a> {
+    plan: &'a Plan,
+    launch: Launch,
+    /// The block that the runtime in the target uses.
+    pub block: SharedBlock,
+    /// What the last run printed.
+    pub output: Output,
+    own_directory: Option<PathBuf>,
+    frames: Frames,
+    unwinder: Unwinder,
+    mode: Option<Mode>,
+}
+
+impl<'a> Executor<'a> {
+    /// Prepares; starts nothing.
+    pub fn new(plan: &'a Plan, runtime: &Path, scratch: &JobScratch, output: Output) -> Result<Executor<'a>, Halt> {
+        let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
+        let block = SharedBlock::new(plan.settings(), recording)?;
+        watch::install(&block);
+        Ok(Executor {
+            plan,
+            launch: Launch::new(&plan.target, runtime, scratch)?,
+            block,
+            output,
+            own_directory: plan.target.own_directory.then(|| scratch.cwd.clone()),
+            frames: Frames::new(&plan.target.runtime),
+            unwinder: Unwinder::new(),
+            mode: plan.exec.then_some(Mode::Exec),
+        })
+    }
+
+    /// Starts the fork server, if there is to be one. Returns why there is none after all.
+    pub fn prepare(&mut self) -> Result<Option<String>, Halt> {
+        if self.mode.is_some() {
+            return Ok(None);
+        }
+        let reason = self.start_server()?;
+        if reason.is_some() {
+            self.mode = Some(Mode::Exec);
+        }
+        Ok(reason)
+    }
+
+    /// Makes one run.
+    pub fn run(&mut self, seed: u64, profile: Profile) -> Result<Over, Halt> {
+        self.prepare()?;
+        self.output.clear()?;
+        let over = match self.mode {
+            Some(Mode::Server(server)) => {
+                self.block.clear_results();
+                self.configure(seed, profile);
+                self.run_forked(server)?
+            }
+            _ => {
+                self.block.reset();
+                self.configure(seed, profile);
+                self.run_executed()?
+            }
+        };
+        self.output.look()?;
+        Ok(over)
+    }
+
+    fn configure(&mut self, seed: u64, profile: Profile) {
+        self.block.set(|settings| {
+            settings.seed = seed;
+            settings.profile = profile;
+        });
+    }
+
+    fn start(&mut self) -> Result<pid_t, LaunchError> {
+        self.launch.start(Descriptors {
+            block: self.block.descriptor(),
+            stdout: self.output.stdout.descriptor(),
+            stderr: self.output.stderr.descriptor(),
+        })
+    }
+
+    /// Starts a fork server, or says why the program cannot be one.
+    fn start_server(&mut self) -> Result<Option<String>, Halt> {
+        self.output.clear()?;
+        self.block.reset();
+        self.server_settings(true);
+        let pid = self.start()?;
+        let limit = START.max(self.plan.run_timeout);
+        let deadline = Instant::now() + limit;
+        let control = self.block.control();
+        let reason = loop {
+            let seen = control.event.load(Ordering::Acquire);
+            match control.fallback.load(Ordering::Acquire) {
+                fallback::NONE => {}
+                fallback::THREADS => break "it starts threads before main".to_string(),
+                fallback::DESCRIPTORS => break "it opens pipes, sockets or the like before main".to_string(),
+                other => break format!("its runtime says so (reason {other})"),
+            }
+            if seen & event::READY != 0 {
+                control.event.fetch_and(!event::READY, Ordering::AcqRel);
+                self.mode = Some(Mode::Server(pid));
+                return Ok(None);
+            }
+            if seen & event::CHILD != 0 {
+                control.event.fetch_and(!event::CHILD, Ordering::AcqRel);
+                if let Some(status) = sys::try_wait(pid) {
+                    let ending = Ending::from_status(status);
+                    self.must_be_attached(ending)?;
+                    break format!("it ends before main ({ending})");
+                }
+                continue;
+            }
+            if watch::stopped() {
+                self.end(pid);
+                return Err(Halt::Stopped);
+            }
+            if Instant::now() > deadline {
+                let attached = control.attached.load(Ordering::Acquire) != 0;
+                self.end(pid);
+                if !attached {
+                    return Err(Halt::Target(TargetError::NotAttached { seconds: limit.as_secs() }));
+                }
+                break format!("it does not reach main within {} s", limit.as_secs());
+            }
+            sys::futex_wait(&control.event, seen, Duration::from_millis(2));
+        };
+        self.end(pid);
+        self.server_settings(false);
+        Ok(Some(reason))
+    }
+
+    /// Only the runs of a fork server open their input and change their directory themselves.
+    fn server_settings(&mut self, on: bool) {
+        let stdin = self.plan.target.stdin.path();
+        let directory = self.own_directory.as_ref();
+        self.block.set(|settings| {
+            settings.flags &= !flag::SERVER;
+            settings.stdin.fill(0);
+            settings.directory.fill(0);
+            if on {
+                settings.flags |= flag::SERVER;
+                block::put(&mut settings.stdin, stdin.as_os_str().as_bytes());
+                if let Some(directory) = directory {
+                    block::put(&mut settings.directory, directory.as_os_str().as_bytes());
+                }
+            }
+        });
+    }
+
+    /// Kills a process that we started, with all that it left behind.
+    fn end(&self, pid: pid_t) {
+        sys::kill(pid);
+        sys::wait(pid);
+        sys::sweep_children(None);
+    }
+
+    fn must_be_attached(&self, ending: Ending) -> Result<(), Halt> {
+        if self.block.control().attached.load(Ordering::Acquire) != 0 {
+            return Ok(());
+        }
+        let stderr = output::tail(&self.output.stderr.read()?, 20);
+        Err(Halt::Target(TargetError::NotLoaded { ending: ending.to_string(), stderr }))
+    }
+
+    /// A run as a child of the fork server.
+    fn run_forked(&mut self, server: pid_t) -> Result<Over, Halt> {
+        let control = self.block.control();
+        // A child that ended must still be noticed, so its bit stays.
+        control.event.fetch_and(event::CHILD, Ordering::AcqRel);
+        control.release.store(0, Ordering::Relaxed);
+        control.heartbeat.store(0, Ordering::Relaxed);
+        control.run_pid.store(0, Ordering::Relaxed);
+        control.command.store(command::RUN, Ordering::Release);
+        sys::futex_wake(&control.command);
+
+        let mut watch = Watch::new(self.plan.run_timeout);
+        let mut threads = Vec::new();
+        let mut timed_out = None;
+        loop {
+            let happened = watch.wait(&self.block, &mut self.output, server);
+            let run_pid = self.block.control().run_pid.load(Ordering::Acquire);
+            match happened {
+                Happened::Frozen => threads = self.look_at_frozen(run_pid, &mut watch),
+                Happened::Done => {
+                    let status = self.block.control().wait_status.load(Ordering::Acquire);
+                    return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
+                }
+                Happened::Stopped => return Err(Halt::Stopped),
+                Happened::TooSlow if timed_out.is_none() => {
+                    timed_out = Some(watch.silence());
+                    threads = threads::look_from_outside(&mut self.unwinder, &self.frames, run_pid);
+                    sys::kill(run_pid);
+                    watch = Watch::new(GRACE);
+                }
+                // The server cannot say so itself: it shares the run's fate, or hangs.
+                Happened::Ended(status) => {
+                    self.abandon_server(server, run_pid);
+                    return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
+                }
+                Happened::TooSlow => {
+                    self.abandon_server(server, run_pid);
+                    return Ok(Over { ending: Ending::Signal(libc::SIGKILL), timed_out, threads });
+                }
+            }
+        }
+    }
+
+    /// Makes the next run start a new server.
+    fn abandon_server(&mut self, server: pid_t, run_pid: pid_t) {
+        sys::kill(run_pid);
+        self.end(server);
+        self.mode = None;
+    }
+
+    /// A run as a process of its own.
+    fn run_executed(&mut self) -> Result<Over, Halt> {
+        let pid = self.start()?;
+        self.block.control().run_pid.store(pid, Ordering::Release);
+        let mut watch = Watch::new(self.plan.run_timeout);
+        let mut threads = Vec::new();
+        let mut timed_out = None;
+        let status = loop {
+            match watch.wait(&self.block, &mut self.output, pid) {
+                Happened::Frozen => threads = self.look_at_frozen(pid, &mut watch),
+                Happened::Ended(status) => break status,
+                Happened::Done => {}
+                Happened::Stopped => {
+                    self.end(pid);
+                    return Err(Halt::Stopped);
+                }
+                Happened::TooSlow => {
+                    timed_out = timed_out.or(Some(watch.silence()));
+                    threads = threads::look_from_outside(&mut self.unwinder, &self.frames, pid);
+                    sys::kill(pid);
+                    watch = Watch::new(GRACE);
+                }
+            }
+        };
+        sys::sweep_children(None);
+        let ending = Ending::from_status(status);
+        self.must_be_attached(ending)?;
+        Ok(Over { ending, timed_out, threads })
+    }
+
+    /// Looks at the threads of a run that has stopped at a failure, and lets it go on to its end.
+    fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
+        let started = Instant::now();
+        let results = self.block.results();
+        let reports = self.block.threads(results.threads);
+        let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
+        if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
+            threads::mark_failed(&mut views, results.thread);
+        }
+        let control = self.block.control();
+        control.release.store(1, Ordering::Release);
+        sys::futex_wake(&control.release);
+        watch.extend(started.elapsed());
+        views
+    }
+
+    /// Ends the fork server.
+    pub fn finish(&mut self) {
+        let Some(Mode::Server(server)) = self.mode.take() else {
+            return;
+        };
+        let control = self.block.control();
+        control.command.store(command::QUIT, Ordering::Release);
+        sys::futex_wake(&control.command);
+        let deadline = Instant::now() + GRACE;
+        loop {
+            let seen = control.event.load(Ordering::Acquire);
+            if sys::try_wait(server).is_some() {
+                break;
+            }
+            if Instant::now() > deadline || watch::stopped() {
+                return self.end(server);
+            }
+            sys::futex_wait(&control.event, seen, Duration::from_millis(2));
+        }
+        sys::sweep_children(None);
+    }
+}
