@@ -32,7 +32,7 @@ test: setup build
 	$(CARGO) test --release
 
 bench: setup build
-	./bench/run
+	$(CARGO) bench -p raddle-cli --bench speed
 
 docs:
 	mdbook build docs

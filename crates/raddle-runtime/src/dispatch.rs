@@ -66,13 +66,16 @@ pub struct KernelAction {
     pub mask: u64,
 }
 
+/// glibc cancels a thread by this signal; in the middle of the runtime it would unwind us.
+const SIGCANCEL: u64 = 1 << 31;
+
 /// Installs a handler of the runtime's own, which returns through our text.
 pub fn install(signal: c_int, handler: usize, flags: c_int) {
     let action = KernelAction {
         handler,
         flags: flags as u32 as u64 | SA_RESTORER,
         restorer: raddle_restorer as *const () as usize,
-        mask: 0,
+        mask: if signal == libc::SIGSYS { SIGCANCEL } else { 0 },
     };
     set_action(signal, &action);
 }

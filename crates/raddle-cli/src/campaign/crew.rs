@@ -66,7 +66,7 @@ impl Crew {
         Ok(crew)
     }
 
-    /// Jobs that have less to do than they could; each is named as often as it could take an order.
+    /// Jobs that have fewer orders than they could have.
     pub fn idle(&self, at_most: usize) -> Vec<usize> {
         let free = |member: &Member| !member.gone && member.orders < at_most;
         (0..self.members.len()).filter(|&i| free(&self.members[i])).collect()

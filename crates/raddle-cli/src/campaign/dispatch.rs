@@ -17,8 +17,6 @@ use super::wire::Order;
 const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block.
 const BLOCK: u64 = 64;
-/// The most runs in one order.
-const ORDER: u64 = 16;
 
 /// The last run of the block that a run belongs to: 10, 74, 138, ….
 pub fn block_end(run: u64) -> u64 {
@@ -81,8 +79,8 @@ impl Dispatch {
         }
     }
 
-    /// More runs for a job that has nothing to do; `None` when there are none now.
-    pub fn order(&mut self) -> Option<Order> {
+    /// At most so many more runs for a job that has nothing to do; `None` when there are none now.
+    pub fn order(&mut self, at_most: u64) -> Option<Order> {
         let mut last = self.last();
         if self.learns {
             // Runs of a block need the former block's results.
@@ -92,9 +90,9 @@ impl Dispatch {
             return None;
         }
         let left = last - self.next + 1;
-        let share = if self.learns || last < self.runs { left.div_ceil(2 * self.jobs) } else { ORDER };
+        let share = if self.learns || last < self.runs { left.div_ceil(2 * self.jobs) } else { at_most };
         let first = self.next;
-        let last = first + share.clamp(1, ORDER).min(left) - 1;
+        let last = first + share.min(at_most).clamp(1, left) - 1;
         self.next = last + 1;
         Some(Order { first, last, profile: self.profile })
     }
@@ -175,7 +173,7 @@ mod tests {
         while !dispatch.finished() {
             let job = rng.below(jobs as u64) as usize;
             if busy[job].is_empty() {
-                if let Some(order) = dispatch.order() {
+                if let Some(order) = dispatch.order(1 + rng.below(16)) {
                     let runs = order.first..=order.last;
                     busy[job] = runs.map(|run| made(run, order.profile, failing.contains(&run))).collect();
                 }
@@ -229,7 +227,7 @@ mod tests {
     #[test]
     fn a_policy_that_does_not_learn_is_told_nothing() {
         let mut dispatch = Dispatch::new(400, 2, false, false);
-        for order in std::iter::from_fn(|| dispatch.order()).take(20) {
+        for order in std::iter::from_fn(|| dispatch.order(16)).take(20) {
             assert_eq!(order.profile, Profile::default());
         }
     }

@@ -53,8 +53,18 @@ use wire::Reply;
 /// Orders that a job may have at once, so that it need not wait for the next one.
 const ORDERS: usize = 2;
 
+/// How long an order should keep a job busy: long enough to make few messages, short enough to
+/// stop soon.
+const ORDER: Duration = Duration::from_millis(20);
+
+/// The most runs in one order.
+const MAX_ORDER: u64 = 16;
+
 /// How often the main process looks up when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How long runs may go on after `--time` is over.
+const OVERTIME: Duration = Duration::from_secs(1);
 
 /// Why a campaign ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +133,9 @@ struct Main<'a> {
     fallback: BTreeSet<String>,
     started: Instant,
     end: End,
+    jobs: usize,
+    /// Runs that are over, counted or not.
+    made: u64,
 }
 
 impl<'a> Main<'a> {
@@ -144,6 +157,8 @@ impl<'a> Main<'a> {
             fallback: BTreeSet::new(),
             started: Instant::now(),
             end: End::Complete,
+            jobs,
+            made: 0,
         }
     }
 
@@ -182,18 +197,19 @@ impl<'a> Main<'a> {
                 self.end = End::Interrupted;
                 return Ok(());
             }
-            let time_is_over = self.plan.time.is_some_and(|time| self.started.elapsed() >= time);
-            if time_is_over {
-                self.end = End::Time;
-                if !crew.busy() {
-                    return Ok(());
+            match self.plan.time {
+                Some(time) if self.started.elapsed() >= time => {
+                    self.end = End::Time;
+                    if !crew.busy() || self.started.elapsed() >= time + OVERTIME {
+                        return Ok(());
+                    }
                 }
-            } else {
-                self.give_orders(crew)?;
+                _ => self.give_orders(crew)?,
             }
             for news in crew.wait(TICK)? {
                 match news {
                     News::Reply(Reply::Runs(reports)) => {
+                        self.made += reports.len() as u64;
                         reports.into_iter().for_each(|report| self.dispatch.accept(report));
                     }
                     News::Reply(Reply::Idle) => {}
@@ -219,14 +235,22 @@ impl<'a> Main<'a> {
         Ok(())
     }
 
+    /// How many runs an order should have, as fast as runs are.
+    fn order_size(&self) -> u64 {
+        let per_job = self.made as f64 / self.jobs as f64;
+        let runs = per_job * ORDER.as_secs_f64() / self.started.elapsed().as_secs_f64().max(1e-6);
+        (runs as u64).clamp(1, MAX_ORDER)
+    }
+
     fn give_orders(&mut self, crew: &mut Crew) -> io::Result<()> {
+        let size = self.order_size();
         loop {
             let idle = crew.idle(ORDERS);
             if idle.is_empty() {
                 return Ok(());
             }
             for job in idle {
-                match self.dispatch.order() {
+                match self.dispatch.order(size) {
                     Some(order) => crew.give(job, &order)?,
                     None => return Ok(()),
                 }

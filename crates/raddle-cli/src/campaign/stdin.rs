@@ -27,6 +27,30 @@ const NOTICE: Duration = Duration::from_secs(1);
 /// After so long without a byte, nobody is there.
 const SILENCE: Duration = Duration::from_secs(2);
 
+/// What the user should know about standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// It is a terminal.
+    Terminal,
+    /// It has not ended yet.
+    Waiting,
+    /// Nothing comes.
+    Silent,
+}
+
+impl Notice {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Notice::Terminal => "standard input is a terminal: the program reads an empty one",
+            Notice::Waiting => "waiting for standard input to end: every run reads all of it",
+            Notice::Silent => {
+                "nothing came on standard input: the program reads an empty one (`< /dev/null` says so at once)"
+            }
+        }
+    }
+}
+
 /// What the program reads.
 #[derive(Clone, Debug)]
 pub enum Stdin {
@@ -39,8 +63,8 @@ pub enum Stdin {
 }
 
 impl Stdin {
-    /// Looks at our own standard input; `notice` shows a line to the user.
-    pub fn from_ours(mut notice: impl FnMut(&str)) -> io::Result<Stdin> {
+    /// Looks at our own standard input; `notice` tells the user something.
+    pub fn from_ours(mut notice: impl FnMut(Notice)) -> io::Result<Stdin> {
         // SAFETY: the descriptor is borrowed: it is never closed.
         let ours = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(0) });
         let Ok(metadata) = ours.metadata() else {
@@ -62,10 +86,10 @@ impl Stdin {
         capture(0, NOTICE, SILENCE, &mut notice)
     }
 
-    fn of_device(notice: &mut impl FnMut(&str)) -> Stdin {
+    fn of_device(notice: &mut impl FnMut(Notice)) -> Stdin {
         // SAFETY: asks about a descriptor.
         if unsafe { libc::isatty(0) } == 1 {
-            notice("standard input is a terminal: the program reads an empty one");
+            notice(Notice::Terminal);
             return Stdin::Null;
         }
         match std::fs::read_link("/proc/self/fd/0") {
@@ -120,7 +144,12 @@ pub fn fits(path: &Path) -> bool {
 }
 
 /// Reads a pipe to its end.
-fn capture(pipe: RawFd, first_notice: Duration, silence: Duration, notice: &mut impl FnMut(&str)) -> io::Result<Stdin> {
+fn capture(
+    pipe: RawFd,
+    first_notice: Duration,
+    silence: Duration,
+    notice: &mut impl FnMut(Notice),
+) -> io::Result<Stdin> {
     let mut file = sys::memfd(c"raddle-stdin")?;
     let started = Instant::now();
     let mut told = false;
@@ -143,14 +172,11 @@ fn capture(pipe: RawFd, first_notice: Duration, silence: Duration, notice: &mut 
             }
         }
         if total == 0 && started.elapsed() > silence {
-            notice(
-                "nothing came on standard input: the program reads an empty one \
-                 (`< /dev/null` says so at once)",
-            );
+            notice(Notice::Silent);
             return Ok(Stdin::Null);
         }
         if !told && started.elapsed() > first_notice {
-            notice("waiting for standard input to end: every run reads all of it");
+            notice(Notice::Waiting);
             told = true;
         }
     }
@@ -171,8 +197,8 @@ fn readable(fd: RawFd, at_most: Duration) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    fn quickly(pipe: &impl AsRawFd, notices: &mut Vec<String>) -> Stdin {
-        let mut notice = |text: &str| notices.push(text.to_string());
+    fn quickly(pipe: &impl AsRawFd, notices: &mut Vec<Notice>) -> Stdin {
+        let mut notice = |notice| notices.push(notice);
         let (first, silence) = (Duration::from_millis(50), Duration::from_millis(250));
         capture(pipe.as_raw_fd(), first, silence, &mut notice).expect("captured")
     }
@@ -193,8 +219,7 @@ mod tests {
         let (reader, _writer) = io::pipe().expect("a pipe");
         let mut notices = Vec::new();
         assert!(matches!(quickly(&reader, &mut notices), Stdin::Null));
-        assert!(notices[0].starts_with("waiting for standard input"), "{notices:?}");
-        assert!(notices[1].starts_with("nothing came on standard input"), "{notices:?}");
+        assert_eq!(notices, [Notice::Waiting, Notice::Silent]);
     }
 
     #[test]

@@ -41,10 +41,21 @@ struct Check {
     problem: Option<Problem>,
 }
 
+/// How bad it is that something is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// raddle is of no use without it.
+    Fatal,
+    /// raddle works, with a limit.
+    Limit,
+    /// As before, and the limit is one of permissions, which a container can be given.
+    Forbidden,
+}
+
 /// Something that is not there.
 struct Problem {
-    /// Whether raddle is of no use without it.
-    fatal: bool,
+    /// How bad that is.
+    weight: Weight,
     /// What was seen.
     seen: String,
     /// Why it matters, and what to do.
@@ -66,7 +77,7 @@ pub fn run(args: &args::Doctor) -> Result<u8, Error> {
         cores(),
     ];
     print(&text(&checks, in_container()));
-    let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.fatal));
+    let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.weight == Weight::Fatal));
     Ok(if usable { exit_code::OK } else { exit_code::USAGE })
 }
 
@@ -82,12 +93,12 @@ fn text(checks: &[Check], container: bool) -> String {
         };
     }
     let missing = checks.iter().filter_map(|check| check.problem.as_ref());
-    let _ = match (missing.clone().count(), missing.clone().any(|problem| problem.fatal)) {
+    let _ = match (missing.clone().count(), missing.clone().any(|p| p.weight == Weight::Fatal)) {
         (0, _) => writeln!(out, "\nraddle works here"),
         (_, false) => writeln!(out, "\nraddle works here, with the limits above"),
         (_, true) => writeln!(out, "\nraddle does not work here"),
     };
-    if container && missing.clone().any(|problem| problem.advice.contains("allow ")) {
+    if container && missing.clone().any(|p| p.weight == Weight::Forbidden) {
         let _ = writeln!(
             out,
             "this is a container: `docker run --security-opt seccomp=unconfined` lifts most of what it forbids"
@@ -100,14 +111,14 @@ fn good(name: impl Into<String>) -> Check {
     Check { name: name.into(), problem: None }
 }
 
-fn bad(name: impl Into<String>, fatal: bool, seen: impl Into<String>, advice: &'static str) -> Check {
-    Check { name: name.into(), problem: Some(Problem { fatal, seen: seen.into(), advice }) }
+fn bad(name: impl Into<String>, weight: Weight, seen: impl Into<String>, advice: &'static str) -> Check {
+    Check { name: name.into(), problem: Some(Problem { weight, seen: seen.into(), advice }) }
 }
 
 fn machine() -> Check {
     match std::env::consts::ARCH {
         "x86_64" => good("x86-64"),
-        other => bad("x86-64", true, format!("this is {other}"), "no other processor is supported"),
+        other => bad("x86-64", Weight::Fatal, format!("this is {other}"), "no other processor is supported"),
     }
 }
 
@@ -119,7 +130,7 @@ fn kernel() -> Check {
     }
     bad(
         format!("kernel {release}"),
-        false,
+        Weight::Limit,
         "older than 5.11",
         "system calls that programs make outside of libc are not seen; use a newer kernel",
     )
@@ -131,7 +142,7 @@ fn glibc() -> Check {
     if version(&text) >= Some(GLIBC) {
         return good(format!("glibc {text}"));
     }
-    bad(format!("glibc {text}"), true, "older than 2.34", "the runtime needs a newer glibc; update the system")
+    bad(format!("glibc {text}"), Weight::Fatal, "older than 2.34", "the runtime needs a newer glibc; update the system")
 }
 
 /// The first two numbers of a version.
@@ -145,7 +156,7 @@ fn memory_files() -> Check {
         Ok(_) => good("files in memory"),
         Err(error) => bad(
             "files in memory",
-            true,
+            Weight::Fatal,
             format!("memfd_create failed: {error}"),
             "raddle talks to programs through them; allow memfd_create",
         ),
@@ -159,7 +170,7 @@ fn addresses() -> Check {
     }
     bad(
         name,
-        false,
+        Weight::Forbidden,
         "personality(ADDR_NO_RANDOMIZE) is not permitted",
         "programs whose behaviour depends on addresses may differ from start to start; allow personality",
     )
@@ -170,14 +181,14 @@ fn runtime(option: Option<&Path>) -> Check {
     let name = "runtime library";
     let path = match runtime_library::find(option) {
         Ok(path) => path,
-        Err(error) => return bad(name, true, error.to_string(), "nothing can be controlled without it"),
+        Err(error) => return bad(name, Weight::Fatal, error.to_string(), "nothing can be controlled without it"),
     };
     let name = format!("{name} {}", path.display());
     match load(&path) {
         Ok(()) => good(name),
         Err(reason) => bad(
             name,
-            true,
+            Weight::Fatal,
             reason,
             "nothing can be controlled without it; is it from the same release as this program?",
         ),
@@ -238,7 +249,7 @@ fn dispatch() -> Check {
     }
     bad(
         name,
-        false,
+        Weight::Limit,
         "prctl(PR_SET_SYSCALL_USER_DISPATCH) failed",
         "futexes that programs use outside of libc are not seen; needs a kernel from 5.11 on",
     )
@@ -259,8 +270,10 @@ fn backtraces() -> Check {
     sys::wait(child);
     match stacks.into_iter().next() {
         Some(Ok(_)) => good(name),
-        Some(Err(error)) => bad(name, false, error.to_string(), "failures are shown without backtraces; allow ptrace"),
-        None => bad(name, false, "no thread was found", "failures are shown without backtraces"),
+        Some(Err(error)) => {
+            bad(name, Weight::Forbidden, error.to_string(), "failures are shown without backtraces; allow ptrace")
+        }
+        None => bad(name, Weight::Limit, "no thread was found", "failures are shown without backtraces"),
     }
 }
 
@@ -270,7 +283,12 @@ fn fsgsbase() -> Check {
     if unsafe { libc::getauxval(libc::AT_HWCAP2) } & FSGSBASE != 0 {
         return good(name);
     }
-    bad(name, false, "the kernel does not offer them", "switching threads is slower; needs a kernel from 5.9 on")
+    bad(
+        name,
+        Weight::Limit,
+        "the kernel does not offer them",
+        "switching threads is slower; needs a kernel from 5.9 on",
+    )
 }
 
 fn cores() -> Check {
@@ -281,7 +299,7 @@ fn cores() -> Check {
     }
     bad(
         "pinning to a core",
-        false,
+        Weight::Forbidden,
         "sched_setaffinity failed",
         "switching threads is up to ten times slower; allow sched_setaffinity",
     )
@@ -307,13 +325,14 @@ mod tests {
 
     #[test]
     fn says_why_and_what_to_do() {
-        let checks = [good("x86-64"), bad("cores", false, "it failed", "it is slower; allow it")];
+        let checks = [good("x86-64"), bad("cores", Weight::Limit, "it failed", "it is slower; allow it")];
         let expected = "ok       x86-64\n\
                         missing  cores: it failed\n         it is slower; allow it\n\n\
                         raddle works here, with the limits above\n";
         assert_eq!(text(&checks, false), expected);
-        let forbidden = [bad("x", true, "y", "allow z")];
-        assert!(text(&forbidden, true).contains("does not work here\nthis is a container"));
+        let forbidden = [bad("x", Weight::Forbidden, "y", "allow z")];
+        assert!(text(&forbidden, true).contains("with the limits above\nthis is a container"));
+        assert!(text(&[bad("x", Weight::Fatal, "y", "z")], true).ends_with("raddle does not work here\n"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::args;
 use crate::campaign::each_test::{self, TestCase};
 use crate::campaign::plan::{Expectations, Plan, Target};
 use crate::campaign::recorder::Recorder;
-use crate::campaign::stdin::Stdin;
+use crate::campaign::stdin::{Notice, Stdin};
 use crate::campaign::{self, Campaign, End};
 use crate::config;
 use crate::environment;
@@ -37,10 +37,10 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
         return dry_run::run(&program, &runtime);
     }
     let sync_functions = SyncFunctions::find(&program.path, &options.sync_functions)?;
-    let stdin = Stdin::from_ours(|text| {
+    let stdin = Stdin::from_ours(|notice| {
         // That a terminal is not passed on is what everybody expects.
-        if options.verbose || !text.contains("terminal") {
-            eprintln!("note: {text}");
+        if options.verbose || notice != Notice::Terminal {
+            eprintln!("note: {}", notice.text());
         }
     });
     let stdin = stdin.map_err(Error::Stdin)?;

@@ -91,7 +91,8 @@ interpose! {
         let named = if function.is_null() { "?" } else { string(function) };
         failure::write_message(s.results(), format_args!("{}:{line}: {named}: Assertion `{}' failed.", string(file), string(text)));
         s.results().outcome = Outcome::Assert as u32;
-        real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function)
+        // Nobody else runs between the failure and the end.
+        really(me, || real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function))
     }
 
     /// A child process that runs as if alone.

@@ -43,7 +43,7 @@ impl Scheduler {
                     // Virtual time goes no faster than real time while others may act.
                     let left = deadline.map_or(NEVER, |d| d.saturating_sub(self.clock.now()));
                     let before = sys::real_monotonic();
-                    self.sleep_outside(nap.min(left));
+                    self.sleep_outside(nap, left);
                     waited = true;
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
@@ -83,7 +83,7 @@ impl Scheduler {
     }
 
     /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
-    fn sleep_outside(&mut self, longest: u64) {
+    fn sleep_outside(&mut self, nap: u64, left: u64) {
         const MOST: usize = 64;
         let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
         let mut count = 0;
@@ -102,8 +102,8 @@ impl Scheduler {
         }
         // When every condition has a descriptor the kernel wakes us; the limit is only there so that
         // signals and the deadline are noticed.
-        let longest = if all && count > 0 { longest.max(LONGEST_NAP) } else { longest };
-        let time = sys::timespec(longest);
+        let longest = if all && count > 0 { LONGEST_NAP } else { nap };
+        let time = sys::timespec(longest.min(left));
         // SAFETY: the array and the time outlive the call.
         unsafe { syscall!(libc::SYS_ppoll, descriptors.as_mut_ptr(), count, &time as *const _, 0, 8) };
     }

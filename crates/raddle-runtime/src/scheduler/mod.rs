@@ -521,7 +521,8 @@ impl Scheduler {
         signals::look(self);
         // SAFETY: mapped since `start`.
         unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
-        if !self.polled.is_empty() && self.look_outside() {
+        // What this process has just done itself is looked at by `decide`, and comes from inside.
+        if !self.outside_touched && !self.polled.is_empty() && self.look_outside() {
             self.escaped(Escape::OutsideInput);
         }
     }

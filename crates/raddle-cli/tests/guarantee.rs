@@ -1,0 +1,95 @@
+//! PCT's guarantee, measured on real programs: with the starvation guard off, a bug of depth d in a
+//! program of n threads and k steps is found in at least 1/(n·k^(d−1)) of the runs (PCT, theorem 9).
+//!
+//! n and k are taken from the program itself; the number of runs is such that the check can fail:
+//! the count must not be below the 0.1% quantile of the binomial with the guaranteed rate. On the
+//! program of figure 4, where the bound is nearly tight, it must not be far above either.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Failing runs that the guarantee must give on average: enough that a broken policy is noticed.
+const EXPECTED: f64 = 60.0;
+/// The 0.1% quantile of the normal distribution.
+const QUANTILE: f64 = 3.09;
+/// How far above the bound the tight program may be: its exact rate is 1/(2k) against 1/(3k), and the
+/// measured one has its own spread.
+const TIGHT: f64 = 2.5;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+fn compile(name: &str, folder: &Path) -> PathBuf {
+    let (source, binary) = (root().join("programs/bound").join(name), folder.join("program"));
+    let status = Command::new("gcc")
+        .args(["-std=gnu17", "-O1", "-g", "-pthread", "-Wall", "-Wextra", "-o"])
+        .args([&binary, &source])
+        .status()
+        .expect("gcc runs");
+    assert!(status.success(), "{name} does not compile");
+    binary
+}
+
+fn campaign(binary: &Path, folder: &Path, policy: &str, runs: u64) -> Value {
+    let runtime = std::env::var_os("RADDLE_RUNTIME")
+        .map_or_else(|| root().join("target/release/libraddle_runtime.so"), PathBuf::from);
+    let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
+        .args(["test", "--quiet", "--json", "-", "--keep-going", "--no-guard", "--seed", "7", "--policy", policy])
+        .args(["--runs", &runs.to_string(), "--"])
+        .arg(binary)
+        .env("RADDLE_RUNTIME", runtime)
+        .current_dir(folder)
+        .output()
+        .expect("raddle runs");
+    let json = serde_json::Deserializer::from_slice(&output.stdout).into_iter::<Value>().next();
+    json.and_then(Result::ok).unwrap_or_else(|| panic!("no JSON: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The measured rate over the guaranteed one.
+fn rate_over_guarantee(name: &str, depth: u32) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let binary = compile(name, folder.path());
+    // The most steps and threads of any run, whatever the schedule.
+    let profile = campaign(&binary, folder.path(), "random", 500);
+    let (n, k) = (profile["threads_max"].as_f64().expect("n"), profile["steps_max"].as_f64().expect("k"));
+    let inverse = n * k.powi(depth as i32 - 1);
+    assert!(inverse <= 1000.0, "{name}: n·k^(d−1) is {inverse}: too rare to be measured");
+    let runs = (EXPECTED * inverse) as u64;
+    let report = campaign(&binary, folder.path(), &format!("pct:d={depth},k={k}"), runs);
+    let found = report["failing_runs"].as_f64().expect("failing_runs");
+    assert!(report["steps_max"].as_f64() <= Some(k), "{name}: more steps than the profile showed");
+    let (mean, rate) = (runs as f64 / inverse, 1.0 / inverse);
+    let floor = mean - QUANTILE * (mean * (1.0 - rate)).sqrt();
+    println!("{name}: n={n} k={k} d={depth}: found in {found} of {runs} runs, guaranteed {mean:.0}, floor {floor:.0}");
+    assert!(found >= floor, "{name}: {found} of {runs} runs, but at least {floor:.0} are guaranteed at 99.9%");
+    found / mean
+}
+
+#[test]
+fn an_order_violation_of_depth_one() {
+    rate_over_guarantee("figure-1a.c", 1);
+}
+
+#[test]
+fn an_atomicity_violation_of_depth_two() {
+    rate_over_guarantee("figure-1b.c", 2);
+}
+
+#[test]
+fn a_deadlock_of_depth_two() {
+    rate_over_guarantee("figure-1c.c", 2);
+}
+
+#[test]
+fn a_bug_of_depth_three() {
+    rate_over_guarantee("three-steps.c", 3);
+}
+
+#[test]
+fn the_bound_is_nearly_tight_where_the_paper_says_so() {
+    let ratio = rate_over_guarantee("figure-4.c", 2);
+    assert!(ratio < TIGHT, "{ratio:.2} times the guarantee");
+}
