@@ -1,9 +1,10 @@
-// The whole-run benchmark: three threads, so many lock/unlock pairs each.
+// The whole-run benchmark: main and so many workers (2), each with 20 lock/unlock pairs.
 #include <pthread.h>
 #include <stdlib.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static long counter, pairs = 20;
+static const long pairs = 20;
+static long counter;
 
 static void *works(void *unused) {
     (void)unused;
@@ -16,12 +17,12 @@ static void *works(void *unused) {
 }
 
 int main(int argc, char **argv) {
-    pthread_t threads[3];
-    if (argc > 1)
-        pairs = atol(argv[1]);
-    for (int i = 0; i < 3; i++)
+    int workers = argc > 1 ? atoi(argv[1]) : 2;
+    pthread_t threads[16];
+    for (int i = 0; i < workers; i++)
         pthread_create(&threads[i], NULL, works, NULL);
-    for (int i = 0; i < 3; i++)
+    works(NULL);
+    for (int i = 0; i < workers; i++)
         pthread_join(threads[i], NULL);
-    return counter != 3 * pairs;
+    return counter != (workers + 1) * pairs;
 }

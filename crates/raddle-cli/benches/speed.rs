@@ -35,7 +35,7 @@ impl Bench {
     /// A campaign; its report.
     fn raddle(&self, options: &[&str], name: &str, arguments: &[&str]) -> Value {
         let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
-            .args(["test", "--quiet", "--json", "-", "--seed", "1", "--max-steps", "100000000", "--run-timeout", "600"])
+            .args(["test", "--quiet", "--json", "-", "--seed", "1", "--max-steps", "50000000", "--run-timeout", "600"])
             .args(options)
             .arg("--")
             .arg(self.program(name))
@@ -48,8 +48,8 @@ impl Bench {
         json.and_then(Result::ok).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    fn runs_per_second(&self, options: &[&str], name: &str) -> f64 {
-        self.raddle(options, name, &[])["runs_per_second"].as_f64().expect("runs_per_second")
+    fn runs_per_second(&self, options: &[&str], name: &str, argument: &str) -> f64 {
+        self.raddle(options, name, &[argument])["runs_per_second"].as_f64().expect("runs_per_second")
     }
 
     /// Seconds of the one run of a campaign.
@@ -59,11 +59,11 @@ impl Bench {
     }
 
     /// Plain fork and exec of the bare program, pinned to one core like a campaign.
-    fn bare_runs_per_second(&self, name: &str, runs: usize) -> f64 {
+    fn bare_runs_per_second(&self, name: &str, argument: &str, runs: usize) -> f64 {
         let program = self.program(name);
         let start = Instant::now();
         for _ in 0..runs {
-            let status = Command::new(&program).stdout(Stdio::null()).status().expect("the program runs");
+            let status = Command::new(&program).arg(argument).stdout(Stdio::null()).status().expect("the program runs");
             assert!(status.success());
         }
         runs as f64 / start.elapsed().as_secs_f64()
@@ -93,7 +93,7 @@ fn pin() {
 fn main() {
     pin();
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
+    table.load_style(presets::UTF8_BORDERS_ONLY);
     table.set_header(["what", "measured", "against", "bar"]);
     let mut bench = Bench { folder: tempfile::tempdir().expect("a folder"), table };
     whole_runs(&mut bench);
@@ -105,21 +105,29 @@ fn main() {
 }
 
 fn whole_runs(bench: &mut Bench) {
-    let (mut bare, mut exec) = (0f64, 0f64);
-    let mut server = [0f64; 2];
-    for _ in 0..REPETITIONS {
-        bare = bare.max(bench.bare_runs_per_second("locks", 300));
-        exec = exec.max(bench.runs_per_second(&["--runs", "300", "--exec"], "locks"));
-        for (rate, policy) in server.iter_mut().zip(["random", "pct"]) {
-            *rate = rate.max(bench.runs_per_second(&["--runs", "2000", "--policy", policy], "locks"));
+    for (workers, bar) in [("2", "2,000/s and 1.5x"), ("3", "-")] {
+        let (mut bare, mut exec) = (0f64, 0f64);
+        let mut server = [0f64; 2];
+        for _ in 0..REPETITIONS {
+            bare = bare.max(bench.bare_runs_per_second("locks", workers, 300));
+            exec = exec.max(bench.runs_per_second(&["--runs", "300", "--exec"], "locks", workers));
+            for (rate, policy) in server.iter_mut().zip(["random", "pct"]) {
+                *rate = rate.max(bench.runs_per_second(&["--runs", "2000", "--policy", policy], "locks", workers));
+            }
         }
+        let against = format!("{bare:.0} runs/s fork+exec of the bare program");
+        let what = format!("main and {workers} workers, 20 lock pairs each");
+        for (rate, policy) in server.into_iter().zip(["random", "pct"]) {
+            let measured = format!("{rate:.0} runs/s ({:.2}x)", rate / bare);
+            bench.row(&format!("fork server, {what}, {policy}"), measured, against.clone(), bar);
+        }
+        bench.row(
+            &format!("one exec per run, {what}"),
+            format!("{exec:.0} runs/s ({:.2}x)", exec / bare),
+            against,
+            "-",
+        );
     }
-    let against = format!("{bare:.0} runs/s fork+exec of the bare program");
-    for (rate, policy) in server.into_iter().zip(["random", "pct"]) {
-        let measured = format!("{rate:.0} runs/s ({:.2}x)", rate / bare);
-        bench.row(&format!("fork server, 3 threads x 20 lock pairs, {policy}"), measured, against.clone(), "2,000/s and 1.5x");
-    }
-    bench.row("one exec per run", format!("{exec:.0} runs/s ({:.2}x)", exec / bare), against, "-");
 }
 
 fn points(bench: &mut Bench) {
@@ -133,7 +141,12 @@ fn points(bench: &mut Bench) {
             first = cost;
         }
         let against = format!("{:.2}x of 2 threads", cost / first);
-        bench.row(&format!("a point without a switch, {threads} other threads"), format!("{cost:.0} ns"), against, "100 ns; logarithmic");
+        bench.row(
+            &format!("a point without a switch, {threads} other threads"),
+            format!("{cost:.0} ns"),
+            against,
+            "100 ns; logarithmic",
+        );
     }
 }
 
@@ -154,7 +167,12 @@ fn switches(bench: &mut Bench) {
     ) / ROUNDS
         / 2.0
         * 1e6;
-    bench.row("a switch (with two points)", format!("{cost:.2} µs"), format!("{native:.2} µs for the bare program's own"), "2.5 µs");
+    bench.row(
+        "a switch (with two points)",
+        format!("{cost:.2} µs"),
+        format!("{native:.2} µs for the bare program's own"),
+        "2.5 µs",
+    );
 }
 
 fn memory(bench: &mut Bench) {
@@ -168,7 +186,12 @@ fn memory(bench: &mut Bench) {
         bench.raddle(&["--runs", "1", "--check", &check], "memory", &[threads]);
         let controlled: f64 = fs::read_to_string(&out).expect("the output").trim().parse().expect("a number");
         let measured = format!("{:.1} MiB", (controlled - native) / 1024.0);
-        bench.row(&format!("memory of the runtime, {threads} threads"), measured, format!("{:.1} MiB bare", native / 1024.0), "8 MiB for 64 threads");
+        bench.row(
+            &format!("memory of the runtime, {threads} threads"),
+            measured,
+            format!("{:.1} MiB bare", native / 1024.0),
+            "8 MiB for 64 threads",
+        );
     }
 }
 

@@ -79,7 +79,8 @@ fn programs(folder: &str, endings: &[&str]) -> Vec<Program> {
         .into_iter()
         .map(|source| {
             let stem = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let flat = format!("{}-{}", folder, source.file_name().unwrap_or_default().to_string_lossy()).replace(['.', '/'], "_");
+            let flat = format!("{}-{}", folder, source.file_name().unwrap_or_default().to_string_lossy())
+                .replace(['.', '/'], "_");
             let binary =
                 if from_crates { build_folder().join("crates/debug").join(stem) } else { build_folder().join(flat) };
             Program { header: header(&source), source, binary }
@@ -147,7 +148,13 @@ fn each(programs: &[Program], work: impl Fn(&Program) -> Result<(), String> + Sy
         }
     });
     let complaints = complaints.into_inner().expect("no worker panicked");
-    assert!(complaints.is_empty(), "{} of {} programs:\n\n{}", complaints.len(), programs.len(), complaints.join("\n\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} of {} programs:\n\n{}",
+        complaints.len(),
+        programs.len(),
+        complaints.join("\n\n")
+    );
 }
 
 /// Pins this thread, and so the campaigns that it starts, to a core of its own.
@@ -208,7 +215,8 @@ fn repeatable(mut report: Value) -> Value {
 
 fn must_pass(program: &Program) -> Result<(), String> {
     let out = tempfile::tempdir().expect("a folder for the campaign");
-    let runs = std::env::var("RADDLE_SUITE_RUNS").unwrap_or_else(|_| "200".into());
+    // A program that takes long says how many runs it needs.
+    let runs = std::env::var("RADDLE_SUITE_RUNS").unwrap_or_else(|_| program.get("runs").unwrap_or("200").into());
     for policy in POLICIES {
         let options = ["--policy", policy, "--runs", &runs, "--seed", "1", "--run-timeout", "20"];
         let (status, first, said) = campaign(program, out.path(), &options);
@@ -244,7 +252,10 @@ fn must_fail(program: &Program) -> Result<(), String> {
         }
         let failure = &report["failures"][0];
         if status != Some(1) || failure["kind"] != expected {
-            return Err(format!("{} under {policy}: expected {expected}, exit status {status:?}\n{said}", program.name()));
+            return Err(format!(
+                "{} under {policy}: expected {expected}, exit status {status:?}\n{said}",
+                program.name()
+            ));
         }
         found = true;
         let schedule = failure["schedule"].as_str().unwrap_or_default().to_owned();
@@ -257,7 +268,10 @@ fn must_fail(program: &Program) -> Result<(), String> {
         if output.status.code() != Some(1) || replayed["happened_again"] != 100 {
             let said = String::from_utf8_lossy(&output.stdout);
             let complained = String::from_utf8_lossy(&output.stderr);
-            return Err(format!("{} under {policy}: does not replay 100 times of 100\n{said}{complained}", program.name()));
+            return Err(format!(
+                "{} under {policy}: does not replay 100 times of 100\n{said}{complained}",
+                program.name()
+            ));
         }
     }
     if found {

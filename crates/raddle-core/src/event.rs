@@ -165,11 +165,10 @@ impl Event {
     pub fn conflicts(&self, other: &Event) -> bool {
         self.object == other.object
             && self.object != 0
-            && match (self.kind.effect(), other.kind.effect()) {
-                (Effect::Local, _) | (_, Effect::Local) => false,
-                (Effect::Read, Effect::Read) => false,
-                _ => true,
-            }
+            && matches!(
+                (self.kind.effect(), other.kind.effect()),
+                (Effect::Write, Effect::Write) | (Effect::Write, Effect::Read) | (Effect::Read, Effect::Write)
+            )
     }
 }
 

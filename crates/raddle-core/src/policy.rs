@@ -70,6 +70,22 @@ pub trait Policy {
     fn end(&mut self) {}
 }
 
+#[cfg(any(test, feature = "std"))]
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn start(&mut self, run: &Run<'_>) {
+        (**self).start(run);
+    }
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        (**self).choose(point)
+    }
+    fn lower(&mut self, thread: ThreadId) {
+        (**self).lower(thread);
+    }
+    fn end(&mut self) {
+        (**self).end();
+    }
+}
+
 /// One parameter of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
@@ -109,10 +125,15 @@ pub struct Descriptor {
     pub build: unsafe fn(*mut u8) -> *mut dyn Policy,
 }
 
-/// Describes a policy whose state is valid when `Default`.
+/// Describes a policy. Its state is made by `Default`; after the word `zeroed` it is taken as it is in
+/// zeroed memory, which saves touching it at the start of every run.
 #[macro_export]
 macro_rules! descriptor {
-    ($type:ty, name: $name:expr, summary: $summary:expr, source: $source:expr,
+    (zeroed $type:ty, $($rest:tt)*) => {
+        // The state is documented as valid when zeroed.
+        $crate::descriptor!(@ $type, |_memory: *mut $type| (), $($rest)*)
+    };
+    (@ $type:ty, $init:expr, name: $name:expr, summary: $summary:expr, source: $source:expr,
      learns: $learns:expr, parameters: $parameters:expr) => {
         $crate::policy::Descriptor {
             name: $name,
@@ -124,12 +145,15 @@ macro_rules! descriptor {
             build: {
                 unsafe fn build(memory: *mut u8) -> *mut dyn $crate::policy::Policy {
                     let typed = memory.cast::<$type>();
-                    // SAFETY: the caller gives memory of this type's layout.
-                    unsafe { typed.write(<$type>::default()) };
+                    ($init)(typed);
                     typed
                 }
                 build
             },
         }
+    };
+    ($type:ty, $($rest:tt)*) => {
+        // SAFETY: the caller of `build` gives memory of this type's layout.
+        $crate::descriptor!(@ $type, |memory: *mut $type| unsafe { memory.write(<$type>::default()) }, $($rest)*)
     };
 }

@@ -86,15 +86,7 @@ mod tests {
     fn the_stream_never_changes() {
         let mut rng = Rng::new(1);
         let first: [u64; 4] = core::array::from_fn(|_| rng.next_u64());
-        assert_eq!(
-            first,
-            [
-                14971601782005023387,
-                13781649495232077965,
-                1847458086238483744,
-                13765271635752736470
-            ]
-        );
+        assert_eq!(first, [14971601782005023387, 13781649495232077965, 1847458086238483744, 13765271635752736470]);
     }
 
     #[test]

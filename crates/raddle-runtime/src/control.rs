@@ -14,8 +14,9 @@ use crate::pointers::Pointers;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
 use crate::scheduler::Scheduler;
-use crate::signals::Signals;
 use crate::signals::kernel as signals;
+use crate::signals::Signals;
+use crate::switch::os::Baton;
 use crate::{failure, policies, sys};
 
 /// Where the state lives: away from the target's addresses, see [`block::ADDRESS`].
@@ -185,13 +186,17 @@ pub fn wait_through(me: ThreadId, event: Event, until: Wait, deadline: u64) -> W
 /// Hands the baton to another thread and waits until it comes back.
 #[inline]
 pub fn switch(me: ThreadId, next: ThreadId) {
-    // SAFETY: `me` holds the baton; batons live as long as the process.
-    let (mine, theirs) = unsafe {
-        let threads = &raw const scheduler().threads;
-        (&(*threads)[me.index()].baton, &(*threads)[next.index()].baton)
-    };
+    let (mine, theirs) = (baton(me), baton(next));
     theirs.give();
     mine.take();
+}
+
+/// What a thread parks on. Unlike the rest of the state it is touched by threads without the baton.
+#[inline]
+pub fn baton(t: ThreadId) -> &'static Baton {
+    let state = STATE_ADDRESS as *const State;
+    // SAFETY: the state lives as long as the process, and a baton is an atomic word.
+    unsafe { &(*state).scheduler.threads[t.index()].baton }
 }
 
 /// Calls into the real library: what happens in there is not scheduled, and its system calls are

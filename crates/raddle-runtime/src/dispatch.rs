@@ -304,7 +304,15 @@ fn lock_of_its_own() {
 
 /// libc's way to make any system call.
 #[cfg_attr(not(test), no_mangle)]
-pub unsafe extern "C-unwind" fn syscall(number: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+pub unsafe extern "C-unwind" fn syscall(
+    number: i64,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> isize {
     let request = Request { number, arguments: [a, b, c, d, e, f] };
     // SAFETY: the program's own system call.
     let result = unsafe {

@@ -26,7 +26,7 @@ pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
 /// Ends the run with an outcome.
 pub fn stop(scheduler: &mut Scheduler, outcome: Outcome) -> ! {
     record(scheduler, outcome);
-    freeze(scheduler.block());
+    freeze(scheduler.shared_block());
     sys::exit_group(STATUS)
 }
 
@@ -82,9 +82,7 @@ pub fn write_message(results: &mut block::Results, message: fmt::Arguments<'_>) 
 }
 
 /// Stops until the command line has looked at the threads.
-pub fn freeze(block: *mut Block) {
-    // SAFETY: mapped for the whole life of the process.
-    let block = unsafe { &*block };
+pub fn freeze(block: &Block) {
     if block.settings.flags & flag::FREEZE == 0 {
         return;
     }

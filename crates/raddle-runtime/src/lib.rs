@@ -12,10 +12,13 @@
 #![cfg_attr(not(test), no_std)]
 // Interposed functions keep the contracts of the functions they stand for; see their manual pages.
 #![allow(clippy::missing_safety_doc)]
+// The bodies that `interpose!` takes are meant to be unsafe code.
+#![allow(clippy::macro_metavars_in_unsafe)]
 
 pub mod control;
 pub mod dispatch;
 pub mod failure;
+pub mod memory;
 pub mod model;
 pub mod pointers;
 pub mod points;
@@ -26,7 +29,6 @@ pub mod start;
 pub mod switch;
 pub mod sys;
 pub mod tick;
-
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -2,11 +2,19 @@
 
 use raddle_core::ThreadId;
 
-const SLOTS: usize = 16384;
+/// The first table; each next one has twice the slots of the one before.
+const SMALLEST: usize = 64;
+const LARGEST: usize = 16384;
 
 /// Threads by thread pointer (which is also their pthread_t). Valid when zeroed.
+///
+/// The table starts small and moves to one of twice the size when it is half full, so that a run
+/// touches only the memory that its threads need. The table of n slots lies at n..2n.
 pub struct Pointers {
-    slot: [Slot; SLOTS],
+    slot: [Slot; 2 * LARGEST],
+    /// Slots of the current table; 0 before the first insertion.
+    size: usize,
+    used: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -15,57 +23,81 @@ struct Slot {
     thread: ThreadId,
 }
 
-fn home(pointer: usize) -> usize {
-    (pointer >> 6).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 50 & (SLOTS - 1)
-}
+const FREE: Slot = Slot { pointer: 0, thread: ThreadId::MAIN };
 
 impl Pointers {
+    fn home(&self, pointer: usize) -> usize {
+        let hash = (pointer >> 6).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        self.size + (hash & (self.size - 1))
+    }
+
+    fn after(&self, at: usize) -> usize {
+        self.size + ((at + 1) & (self.size - 1))
+    }
+
+    /// Where a pointer stands, or the free slot where it would.
+    fn find(&self, pointer: usize) -> usize {
+        let mut at = self.home(pointer);
+        while self.slot[at].pointer != 0 && self.slot[at].pointer != pointer {
+            at = self.after(at);
+        }
+        at
+    }
+
     /// The thread with this pointer.
     pub fn get(&self, pointer: usize) -> Option<ThreadId> {
-        let mut at = home(pointer);
-        while self.slot[at].pointer != 0 {
-            if self.slot[at].pointer == pointer {
-                return Some(self.slot[at].thread);
-            }
-            at = (at + 1) % SLOTS;
+        if self.size == 0 {
+            return None;
         }
-        None
+        let slot = &self.slot[self.find(pointer)];
+        (slot.pointer != 0).then_some(slot.thread)
     }
 
     /// Notes a thread; an older one with the same pointer is forgotten.
     pub fn insert(&mut self, pointer: usize, thread: ThreadId) {
-        let mut at = home(pointer);
-        while self.slot[at].pointer != 0 && self.slot[at].pointer != pointer {
-            at = (at + 1) % SLOTS;
+        if 2 * self.used >= self.size && self.size < LARGEST {
+            self.grow();
         }
+        let at = self.find(pointer);
+        self.used += usize::from(self.slot[at].pointer == 0);
         self.slot[at] = Slot { pointer, thread };
+    }
+
+    fn grow(&mut self) {
+        let old = self.size;
+        self.size = (2 * old).max(SMALLEST);
+        for i in old..2 * old {
+            let moved = core::mem::replace(&mut self.slot[i], FREE);
+            if moved.pointer != 0 {
+                let at = self.find(moved.pointer);
+                self.slot[at] = moved;
+            }
+        }
     }
 
     /// Forgets a thread.
     pub fn remove(&mut self, pointer: usize) {
-        let mut at = home(pointer);
-        while self.slot[at].pointer != pointer {
-            if self.slot[at].pointer == 0 {
-                return;
-            }
-            at = (at + 1) % SLOTS;
+        if self.get(pointer).is_none() {
+            return;
         }
+        self.used -= 1;
+        let mut at = self.find(pointer);
         // Moves later members of the run back so that no gap hides them.
         let mut next = at;
         loop {
-            next = (next + 1) % SLOTS;
+            next = self.after(next);
             let moved = self.slot[next];
             if moved.pointer == 0 {
                 break;
             }
-            let wanted = home(moved.pointer);
+            let wanted = self.home(moved.pointer);
             let stays = if at <= next { at < wanted && wanted <= next } else { at < wanted || wanted <= next };
             if !stays {
                 self.slot[at] = moved;
                 at = next;
             }
         }
-        self.slot[at] = Slot { pointer: 0, thread: ThreadId::MAIN };
+        self.slot[at] = FREE;
     }
 }
 

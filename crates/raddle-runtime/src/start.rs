@@ -157,7 +157,8 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
     MAIN.store(main, Ordering::Relaxed);
     // SAFETY: the real function, with the program's arguments.
     unsafe {
-        let real = real!(__libc_start_main: fn(usize, c_int, *mut *mut c_char, usize, usize, usize, *mut c_void) -> c_int);
+        let real =
+            real!(__libc_start_main: fn(usize, c_int, *mut *mut c_char, usize, usize, usize, *mut c_void) -> c_int);
         real(before_main as *const () as usize, argc, argv, init, fini, rtld_fini, stack_end)
     }
 }
@@ -170,6 +171,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         if let Some(block) = control::block() {
             if control::mode() == Mode::Before {
                 // No thread was created by a constructor.
+                crate::signals::kernel::take_over();
                 if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
                     serve(block);
                 }
@@ -279,51 +281,6 @@ fn number(text: &[u8]) -> Option<i32> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Whether an address lies in a mapping that is shared between processes.
-#[cold]
-pub fn is_shared_memory(address: usize) -> bool {
-    let mut buffer = [0u8; 4096];
-    let (mut line, mut length) = ([0u8; 64], 0);
-    let mut shared = false;
-    // SAFETY: a path ended by zero and a buffer of the length given.
-    unsafe {
-        let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        'read: while fd >= 0 {
-            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
-            if n <= 0 {
-                break;
-            }
-            for &byte in &buffer[..n as usize] {
-                if byte != b'\n' {
-                    // The start of a line holds the range and the permissions; the rest is cut.
-                    if length < line.len() {
-                        line[length] = byte;
-                    }
-                    length += 1;
-                    continue;
-                }
-                if let Some(is_shared) = mapping(&line[..length.min(line.len())], address) {
-                    shared = is_shared;
-                    break 'read;
-                }
-                length = 0;
-            }
-        }
-        syscall!(libc::SYS_close, fd);
-    }
-    shared
-}
-
-/// Whether the mapping that a line of /proc/self/maps describes is shared, if it has the address.
-fn mapping(line: &[u8], address: usize) -> Option<bool> {
-    let line = core::str::from_utf8(line).ok()?;
-    let (range, rest) = line.split_once(' ')?;
-    let (start, end) = range.split_once('-')?;
-    let start = usize::from_str_radix(start, 16).ok()?;
-    let end = usize::from_str_radix(end, 16).ok()?;
-    (start..end).contains(&address).then(|| rest.as_bytes().get(3) == Some(&b's'))
-}
-
 /// Serves runs: returns in the child of each, never in the server.
 unsafe fn serve(block: &Block) {
     let control = &block.control;
@@ -405,6 +362,9 @@ unsafe fn become_run(block: &Block, server: c_int) {
         if syscall!(libc::SYS_getppid) as c_int != server {
             sys::exit_group(0);
         }
+        // A session of its own, like a program that was started for one run: signals to its group
+        // must not reach the server.
+        syscall!(libc::SYS_setsid);
         block.control.run_pid.store(sys::getpid(), Ordering::Release);
         if block.settings.stdin[0] != 0 {
             let fd = syscall!(sys::SYS_open, block.settings.stdin.as_ptr(), libc::O_RDONLY);
@@ -416,20 +376,5 @@ unsafe fn become_run(block: &Block, server: c_int) {
         if block.settings.directory[0] != 0 {
             syscall!(libc::SYS_chdir, block.settings.directory.as_ptr());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_mapping_of_an_address() {
-        let line = b"7f00-8f00 rw-s 00000000 00:01 1 /memfd";
-        assert_eq!(mapping(line, 0x7f80), Some(true));
-        assert_eq!(mapping(line, 0x8f00), None);
-        assert_eq!(mapping(b"7f00-8f00 rw-p 0", 0x7f00), Some(false));
-        let local = 0;
-        assert!(!is_shared_memory(&local as *const i32 as usize));
     }
 }

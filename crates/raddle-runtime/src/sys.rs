@@ -75,10 +75,7 @@ pub fn futex_wake_shared(word: &AtomicU32) {
 
 /// Nanoseconds as the kernel wants them.
 pub fn timespec(nanoseconds: u64) -> libc::timespec {
-    libc::timespec {
-        tv_sec: (nanoseconds / 1_000_000_000) as i64,
-        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
-    }
+    libc::timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 }
 }
 
 /// The kernel's id of the calling thread.

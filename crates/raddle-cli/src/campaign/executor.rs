@@ -174,7 +174,9 @@ impl<'a> Executor<'a> {
                 if let Some(status) = sys::try_wait(pid) {
                     let ending = Ending::from_status(status);
                     self.must_be_attached(ending)?;
-                    break format!("it ends before main ({ending})");
+                    sys::sweep_children(None);
+                    self.server_settings(false);
+                    return Ok(Some(format!("it ends before main ({ending})")));
                 }
                 continue;
             }
@@ -183,9 +185,8 @@ impl<'a> Executor<'a> {
                 return Err(Halt::Stopped);
             }
             if Instant::now() > deadline {
-                let attached = control.attached.load(Ordering::Acquire) != 0;
-                self.end(pid);
-                if !attached {
+                if control.attached.load(Ordering::Acquire) == 0 {
+                    self.end(pid);
                     return Err(Halt::Target(TargetError::NotAttached { seconds: limit.as_secs() }));
                 }
                 break format!("it does not reach main within {} s", limit.as_secs());
@@ -215,7 +216,7 @@ impl<'a> Executor<'a> {
         });
     }
 
-    /// Kills a process that we started, with all that it left behind.
+    /// Kills a process that we started and have not waited for, with all that it leaves behind.
     fn end(&self, pid: pid_t) {
         sys::kill(pid);
         sys::wait(pid);
@@ -260,24 +261,21 @@ impl<'a> Executor<'a> {
                     sys::kill(run_pid);
                     watch = Watch::new(GRACE);
                 }
-                // The server cannot say so itself: it shares the run's fate, or hangs.
+                // The server cannot say so itself: it shares the run's fate, or hangs. The next run
+                // starts a new one.
                 Happened::Ended(status) => {
-                    self.abandon_server(server, run_pid);
+                    // The run is ours now.
+                    sys::sweep_children(None);
+                    self.mode = None;
                     return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
                 }
                 Happened::TooSlow => {
-                    self.abandon_server(server, run_pid);
+                    self.end(server);
+                    self.mode = None;
                     return Ok(Over { ending: Ending::Signal(libc::SIGKILL), timed_out, threads });
                 }
             }
         }
-    }
-
-    /// Makes the next run start a new server.
-    fn abandon_server(&mut self, server: pid_t, run_pid: pid_t) {
-        sys::kill(run_pid);
-        self.end(server);
-        self.mode = None;
     }
 
     /// A run as a process of its own.

@@ -1,10 +1,10 @@
 //! Campaigns: many runs of one program, on several jobs, with one result.
 //!
-//! The main process ([`run`]) hands out runs ([`dispatch`]) to job processes ([`crew`], [`job`]),
-//! counts their results in the order of run numbers ([`tally`], [`findings`]) and stores the
-//! schedules of failures ([`recorder`]). A job ([`runner`]) starts the target ([`executor`],
-//! [`launch`]), talks to the runtime in it through a shared [`block`], [`watch`]es each run and
-//! [`classify`]es its end.
+//! The main process (`run`) hands out runs (`dispatch`) to job processes (`crew`, `job`),
+//! counts their results in the order of run numbers (`tally`, `findings`) and stores the
+//! schedules of failures (`recorder`). A job (`runner`) starts the target (`executor`,
+//! `launch`), talks to the runtime in it through a shared `block`, `watch`es each run and
+//! `classify`es its end.
 
 mod block;
 mod check;

@@ -70,16 +70,9 @@ impl Opened {
     pub fn command(&self, name: &OsStr, arguments: &[OsString]) -> (PathBuf, Vec<OsString>) {
         let own = arguments.iter().cloned();
         let Some(loader) = &self.interpreter else {
-            return (
-                self.program.clone(),
-                [name.to_owned()].into_iter().chain(own).collect(),
-            );
+            return (self.program.clone(), [name.to_owned()].into_iter().chain(own).collect());
         };
-        let mut words: Vec<OsString> = vec![
-            loader.into(),
-            "--library-path".into(),
-            self.library_path.clone().into(),
-        ];
+        let mut words: Vec<OsString> = vec![loader.into(), "--library-path".into(), self.library_path.clone().into()];
         if unpack::knows_argv0(loader) {
             words.extend(["--argv0".into(), name.to_owned()]);
         }
@@ -91,44 +84,26 @@ impl Opened {
     /// The libraries that must come before the runtime in `LD_PRELOAD`; see
     /// [`Program::preload_first`](crate::inspect::elf::Program::preload_first).
     pub fn preload_first(&self) -> Vec<PathBuf> {
-        let libraries = self
-            .manifest
-            .files
-            .iter()
-            .filter(|file| file.role == Role::Library);
+        let libraries = self.manifest.files.iter().filter(|file| file.role == Role::Library);
         let paths = libraries.map(|file| self.directory.path().join(&file.file));
-        paths
-            .filter(|path| {
-                path.file_name()
-                    .is_some_and(|name| is_asan(&name.to_string_lossy()))
-            })
-            .collect()
+        paths.filter(|path| path.file_name().is_some_and(|name| is_asan(&name.to_string_lossy()))).collect()
     }
 
     /// What this machine has in another build than the one where the failure was recorded, in
     /// words; only for what is used from this machine.
     pub fn differences(&self) -> Vec<String> {
         let uses_ours = |file: &&File| file.role == Role::CLibrary && self.interpreter.is_none();
-        self.manifest
-            .files
-            .iter()
-            .filter(uses_ours)
-            .filter_map(difference)
-            .collect()
+        self.manifest.files.iter().filter(uses_ours).filter_map(difference).collect()
     }
 }
 
 fn difference(file: &File) -> Option<String> {
     match identity(Path::new(&file.from)) {
         Ok(ours) if ours == file.identity => None,
-        Ok(ours) => Some(format!(
-            "{} is another build here: {ours}, recorded with {}",
-            file.from, file.identity
-        )),
-        Err(error) => Some(format!(
-            "{} cannot be read here ({error}); recorded with build {}",
-            file.from, file.identity
-        )),
+        Ok(ours) => Some(format!("{} is another build here: {ours}, recorded with {}", file.from, file.identity)),
+        Err(error) => {
+            Some(format!("{} cannot be read here ({error}); recorded with build {}", file.from, file.identity))
+        }
     }
 }
 
@@ -138,8 +113,8 @@ pub fn run(args: &args::Bundle) -> Result<u8> {
         Some(output) => output.clone(),
         None => args.schedule.with_extension("tar"),
     };
-    let packed = pack::pack(&args.schedule, &output)
-        .with_context(|| format!("cannot bundle {}", args.schedule.display()))?;
+    let packed =
+        pack::pack(&args.schedule, &output).with_context(|| format!("cannot bundle {}", args.schedule.display()))?;
     let bytes: u64 = packed.files.iter().map(|file| file.size).sum();
     println!(
         "{}: {} files, {:.1} MB; replay it elsewhere with `raddle replay {}`",

@@ -5,9 +5,9 @@
 //! registers other than the stack and frame pointers.
 
 use addr2line::gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, EvaluationResult,
-    Expression, FrameDescriptionEntry, LittleEndian, Location, ParsedEhFrameHdr, Pointer, Register,
-    RegisterRule, UnwindContext, UnwindExpression, UnwindSection, Value, X86_64,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, EvaluationResult, Expression,
+    FrameDescriptionEntry, LittleEndian, Location, ParsedEhFrameHdr, Pointer, Register, RegisterRule, UnwindContext,
+    UnwindExpression, UnwindSection, Value, X86_64,
 };
 
 use super::memory::Memory;
@@ -20,14 +20,7 @@ type Slice<'a> = EndianSlice<'a, LittleEndian>;
 pub(super) struct Registers([Option<u64>; 17]);
 
 /// What a function keeps for its caller (System V ABI, AMD64, figure 3.4).
-const CALLEE_SAVED: [Register; 6] = [
-    X86_64::RBX,
-    X86_64::RBP,
-    X86_64::R12,
-    X86_64::R13,
-    X86_64::R14,
-    X86_64::R15,
-];
+const CALLEE_SAVED: [Register; 6] = [X86_64::RBX, X86_64::RBP, X86_64::R12, X86_64::R13, X86_64::R14, X86_64::R15];
 
 impl Registers {
     /// Registers whose values are all known, in the order of their DWARF numbers.
@@ -86,11 +79,7 @@ pub(super) struct Tables {
 impl Tables {
     /// From the contents and address of `.eh_frame_hdr`, and a way to read what follows the address
     /// where it says that `.eh_frame` starts.
-    pub(super) fn new(
-        index: Vec<u8>,
-        address: u64,
-        read_from: impl FnOnce(u64) -> Option<Vec<u8>>,
-    ) -> Option<Self> {
+    pub(super) fn new(index: Vec<u8>, address: u64, read_from: impl FnOnce(u64) -> Option<Vec<u8>>) -> Option<Self> {
         let bases = BaseAddresses::default().set_eh_frame_hdr(address);
         let frames_address = match parse_index(&index, &bases)?.eh_frame_ptr() {
             Pointer::Direct(address) => address,
@@ -98,11 +87,7 @@ impl Tables {
             Pointer::Indirect(_) => return None,
         };
         let frames = read_from(frames_address)?;
-        Some(Tables {
-            index,
-            frames,
-            bases: bases.set_eh_frame(frames_address),
-        })
+        Some(Tables { index, frames, bases: bases.set_eh_frame(frames_address) })
     }
 
     /// The registers of the caller of a frame; in those of the outermost frame's caller, which does
@@ -117,20 +102,11 @@ impl Tables {
     ) -> Option<Registers> {
         let section = EhFrame::new(&self.frames, LittleEndian);
         let entry = self.entry(&section, address)?;
-        let row = entry
-            .unwind_info_for_address(&section, &self.bases, context, address)
-            .ok()?;
-        let mut eval = Eval {
-            section: &section,
-            encoding: entry.cie().encoding(),
-            registers,
-            memory,
-        };
+        let row = entry.unwind_info_for_address(&section, &self.bases, context, address).ok()?;
+        let mut eval = Eval { section: &section, encoding: entry.cie().encoding(), registers, memory };
 
         let cfa = match row.cfa() {
-            CfaRule::RegisterAndOffset { register, offset } => {
-                registers.get(*register)?.checked_add_signed(*offset)?
-            }
+            CfaRule::RegisterAndOffset { register, offset } => registers.get(*register)?.checked_add_signed(*offset)?,
             CfaRule::Expression(expression) => eval.expression(expression, None)?,
         };
         let mut caller = registers.kept_for_caller();
@@ -145,19 +121,11 @@ impl Tables {
         }
     }
 
-    fn entry<'a>(
-        &'a self,
-        section: &EhFrame<Slice<'a>>,
-        address: u64,
-    ) -> Option<FrameDescriptionEntry<Slice<'a>>> {
+    fn entry<'a>(&'a self, section: &EhFrame<Slice<'a>>, address: u64) -> Option<FrameDescriptionEntry<Slice<'a>>> {
         match parse_index(&self.index, &self.bases)?.table() {
-            Some(table) => table
-                .fde_for_address(section, &self.bases, address, EhFrame::cie_from_offset)
-                .ok(),
+            Some(table) => table.fde_for_address(section, &self.bases, address, EhFrame::cie_from_offset).ok(),
             // A linker may leave the search table out; then the entries are gone through.
-            None => section
-                .fde_for_address(&self.bases, address, EhFrame::cie_from_offset)
-                .ok(),
+            None => section.fde_for_address(&self.bases, address, EhFrame::cie_from_offset).ok(),
         }
     }
 }
@@ -175,12 +143,7 @@ struct Eval<'e, 'a> {
 }
 
 impl Eval<'_, '_> {
-    fn register(
-        &mut self,
-        register: Register,
-        rule: &RegisterRule<usize>,
-        cfa: u64,
-    ) -> Option<u64> {
+    fn register(&mut self, register: Register, rule: &RegisterRule<usize>, cfa: u64) -> Option<u64> {
         match rule {
             RegisterRule::SameValue => self.registers.get(register),
             RegisterRule::Register(other) => self.registers.get(*other),
@@ -196,11 +159,7 @@ impl Eval<'_, '_> {
         }
     }
 
-    fn expression(
-        &mut self,
-        expression: &UnwindExpression<usize>,
-        initial: Option<u64>,
-    ) -> Option<u64> {
+    fn expression(&mut self, expression: &UnwindExpression<usize>, initial: Option<u64>) -> Option<u64> {
         let Expression(bytes) = expression.get(self.section).ok()?;
         let mut evaluation = Expression(bytes).evaluation(self.encoding);
         if let Some(value) = initial {
@@ -212,14 +171,11 @@ impl Eval<'_, '_> {
                 EvaluationResult::Complete => break,
                 EvaluationResult::RequiresRegister { register, .. } => {
                     let value = self.registers.get(register)?;
-                    evaluation
-                        .resume_with_register(Value::Generic(value))
-                        .ok()?
+                    evaluation.resume_with_register(Value::Generic(value)).ok()?
                 }
                 EvaluationResult::RequiresMemory { address, size, .. } => {
                     let mut bytes = [0; 8];
-                    self.memory
-                        .copy(address, bytes.get_mut(..usize::from(size))?)?;
+                    self.memory.copy(address, bytes.get_mut(..usize::from(size))?)?;
                     let value = Value::Generic(u64::from_le_bytes(bytes));
                     evaluation.resume_with_memory(value).ok()?
                 }

@@ -23,11 +23,7 @@ pub(super) fn find(path: &Path) -> Option<PathBuf> {
     let file = ElfFile64::<Endianness, _>::parse(&cache).ok()?;
     let build_id = file.build_id().ok().flatten()?;
     let by_id = under_build_id(&hex(build_id));
-    let by_link = file
-        .gnu_debuglink()
-        .ok()
-        .flatten()
-        .map(|(name, _)| beside(path, name));
+    let by_link = file.gnu_debuglink().ok().flatten().map(|(name, _)| beside(path, name));
     by_id
         .into_iter()
         .chain(by_link.into_iter().flatten())
@@ -56,29 +52,16 @@ pub(super) fn build_id_of(path: &Path) -> Option<Vec<u8>> {
 
 fn under_build_id(build_id: &str) -> Option<PathBuf> {
     let (first, rest) = build_id.split_at_checked(2)?;
-    Some(
-        Path::new(DEBUG_FOLDER)
-            .join(".build-id")
-            .join(first)
-            .join(format!("{rest}.debug")),
-    )
+    Some(Path::new(DEBUG_FOLDER).join(".build-id").join(first).join(format!("{rest}.debug")))
 }
 
 fn beside(path: &Path, name: &[u8]) -> Vec<PathBuf> {
     let name = OsStr::from_bytes(name);
-    let Some(folder) = path
-        .canonicalize()
-        .ok()
-        .and_then(|path| Some(path.parent()?.to_owned()))
-    else {
+    let Some(folder) = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned())) else {
         return Vec::new();
     };
     let below_root = folder.strip_prefix("/").unwrap_or(&folder);
-    vec![
-        folder.join(name),
-        folder.join(".debug").join(name),
-        Path::new(DEBUG_FOLDER).join(below_root).join(name),
-    ]
+    vec![folder.join(name), folder.join(".debug").join(name), Path::new(DEBUG_FOLDER).join(below_root).join(name)]
 }
 
 #[cfg(test)]
@@ -87,10 +70,7 @@ mod tests {
 
     #[test]
     fn where_a_build_id_leads() {
-        assert_eq!(
-            under_build_id("93ac61ec"),
-            Some(PathBuf::from("/usr/lib/debug/.build-id/93/ac61ec.debug"))
-        );
+        assert_eq!(under_build_id("93ac61ec"), Some(PathBuf::from("/usr/lib/debug/.build-id/93/ac61ec.debug")));
         assert_eq!(under_build_id("9"), None);
     }
 

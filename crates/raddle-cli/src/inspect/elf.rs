@@ -106,14 +106,10 @@ fn check_file(path: &Path) -> Result<(), Refusal> {
 /// What the first bytes tell.
 fn check_header(file: &mut File) -> Result<(), Refusal> {
     let mut head = Vec::new();
-    file.take(256)
-        .read_to_end(&mut head)
-        .map_err(Refusal::Unreadable)?;
+    file.take(256).read_to_end(&mut head).map_err(Refusal::Unreadable)?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        return Err(Refusal::Script {
-            interpreter: interpreter_of_script(line),
-        });
+        return Err(Refusal::Script { interpreter: interpreter_of_script(line) });
     }
     if !head.starts_with(&elf::ELFMAG) || head.len() < 20 {
         return Err(Refusal::NotElf);
@@ -135,16 +131,9 @@ fn check_header(file: &mut File) -> Result<(), Refusal> {
 fn interpreter_of_script(line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line);
     let mut words = line.split_whitespace().peekable();
-    let is_env = |word: &&str| {
-        Path::new(word)
-            .file_name()
-            .is_some_and(|name| name == "env")
-    };
+    let is_env = |word: &&str| Path::new(word).file_name().is_some_and(|name| name == "env");
     if words.next_if(is_env).is_some() {
-        while words
-            .next_if(|word| word.starts_with('-') || word.contains('='))
-            .is_some()
-        {}
+        while words.next_if(|word| word.starts_with('-') || word.contains('=')).is_some() {}
     }
     words.collect::<Vec<_>>().join(" ")
 }
@@ -176,10 +165,7 @@ fn has_capabilities(path: &Path) -> bool {
 fn interpreter(file: &Elf) -> Result<Option<PathBuf>, Refusal> {
     let headers = file.elf_program_headers();
     let endian = file.endian();
-    if !headers
-        .iter()
-        .any(|header| header.p_type(endian) == elf::PT_DYNAMIC)
-    {
+    if !headers.iter().any(|header| header.p_type(endian) == elf::PT_DYNAMIC) {
         return Ok(None);
     }
     for header in headers {
@@ -227,8 +213,7 @@ fn language(file: &Elf, needed: &[String], undefined: &[String]) -> Language {
 /// rustc signs its objects in `.comment`, which `strip` keeps; the paths of the standard library's
 /// panic messages betray it where a linker script dropped that.
 fn made_by_rustc(file: &Elf) -> bool {
-    section_contains(file, ".comment", b"rustc version")
-        || section_contains(file, ".rodata", b"/library/std/src/")
+    section_contains(file, ".comment", b"rustc version") || section_contains(file, ".rodata", b"/library/std/src/")
 }
 
 fn section_contains(file: &Elf, section: &str, text: &[u8]) -> bool {
@@ -267,10 +252,7 @@ mod tests {
     fn the_interpreter_of_a_script_is_what_a_user_would_type() {
         assert_eq!(interpreter_of_script(b"/bin/sh -e"), "/bin/sh -e");
         assert_eq!(interpreter_of_script(b" /usr/bin/env python3"), "python3");
-        assert_eq!(
-            interpreter_of_script(b"/usr/bin/env -S LANG=C perl -w"),
-            "perl -w"
-        );
+        assert_eq!(interpreter_of_script(b"/usr/bin/env -S LANG=C perl -w"), "perl -w");
     }
 
     #[test]

@@ -17,10 +17,7 @@ use object::{Object, ReadCache};
 pub fn identity(path: &Path) -> io::Result<String> {
     let cache = ReadCache::new(File::open(path)?);
     let file = ElfFile64::<object::Endianness, _>::parse(&cache).ok();
-    match file
-        .as_ref()
-        .and_then(|file| file.build_id().ok().flatten())
-    {
+    match file.as_ref().and_then(|file| file.build_id().ok().flatten()) {
         Some(build_id) => Ok(hex(build_id)),
         None => content_hash(path),
     }
@@ -43,12 +40,10 @@ pub fn content_hash(path: &Path) -> io::Result<String> {
 
 /// Bytes as lower-case hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
 }
 
 /// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>).

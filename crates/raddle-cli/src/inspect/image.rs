@@ -45,18 +45,9 @@ impl Head {
     /// Reads the headers at the start of a mapping; `None` if there is no ELF image.
     pub(super) fn read(start: &Mapping, memory: &Memory) -> Option<Self> {
         let bytes = memory.bytes(start.start, HEAD)?;
-        let mut head = Head {
-            bytes,
-            start: start.start,
-            bias: 0,
-        };
-        let first = *head
-            .segments()?
-            .iter()
-            .find(|segment| kind(segment) == elf::PT_LOAD)?;
-        let address = first
-            .p_vaddr(LittleEndian)
-            .wrapping_sub(first.p_offset(LittleEndian));
+        let mut head = Head { bytes, start: start.start, bias: 0 };
+        let first = *head.segments()?.iter().find(|segment| kind(segment) == elf::PT_LOAD)?;
+        let address = first.p_vaddr(LittleEndian).wrapping_sub(first.p_offset(LittleEndian));
         head.bias = start.start.wrapping_sub(address);
         Some(head)
     }
@@ -81,52 +72,36 @@ impl Head {
     }
 
     fn build_id(&self, memory: &Memory) -> Option<Vec<u8>> {
-        self.segments()?
-            .iter()
-            .filter(|segment| kind(segment) == elf::PT_NOTE)
-            .find_map(|segment| {
-                let size = segment.p_memsz(LittleEndian).min(HEAD);
-                let address = segment.p_vaddr(LittleEndian).wrapping_add(self.bias);
-                let data = memory.bytes(address, size)?;
-                let mut notes =
-                    NoteIterator::<Header>::new(LittleEndian, segment.p_align(LittleEndian), &data)
-                        .ok()?;
-                while let Ok(Some(note)) = notes.next() {
-                    if note.name() == elf::ELF_NOTE_GNU
-                        && note.n_type(LittleEndian) == elf::NT_GNU_BUILD_ID
-                    {
-                        return Some(note.desc().to_vec());
-                    }
+        self.segments()?.iter().filter(|segment| kind(segment) == elf::PT_NOTE).find_map(|segment| {
+            let size = segment.p_memsz(LittleEndian).min(HEAD);
+            let address = segment.p_vaddr(LittleEndian).wrapping_add(self.bias);
+            let data = memory.bytes(address, size)?;
+            let mut notes = NoteIterator::<Header>::new(LittleEndian, segment.p_align(LittleEndian), &data).ok()?;
+            while let Ok(Some(note)) = notes.next() {
+                if note.name() == elf::ELF_NOTE_GNU && note.n_type(LittleEndian) == elf::NT_GNU_BUILD_ID {
+                    return Some(note.desc().to_vec());
                 }
-                None
-            })
+            }
+            None
+        })
     }
 
     fn tables(&self, memory: &Memory) -> Option<Tables> {
         let segments = self.segments()?;
-        let index = segments
-            .iter()
-            .find(|segment| kind(segment) == elf::PT_GNU_EH_FRAME)?;
+        let index = segments.iter().find(|segment| kind(segment) == elf::PT_GNU_EH_FRAME)?;
         let address = index.p_vaddr(LittleEndian);
         let read = |address: u64, size: u64| {
             (size <= MOST_TABLES).then(|| memory.bytes(address.wrapping_add(self.bias), size))?
         };
-        Tables::new(
-            read(address, index.p_memsz(LittleEndian))?,
-            address,
-            |frames| {
-                // Nothing says how long `.eh_frame` is; it ends with its segment at the latest.
-                let end = segments
-                    .iter()
-                    .filter(|segment| kind(segment) == elf::PT_LOAD)
-                    .find_map(|segment| {
-                        let start = segment.p_vaddr(LittleEndian);
-                        let end = start.checked_add(segment.p_filesz(LittleEndian))?;
-                        (start..end).contains(&frames).then_some(end)
-                    })?;
-                read(frames, end - frames)
-            },
-        )
+        Tables::new(read(address, index.p_memsz(LittleEndian))?, address, |frames| {
+            // Nothing says how long `.eh_frame` is; it ends with its segment at the latest.
+            let end = segments.iter().filter(|segment| kind(segment) == elf::PT_LOAD).find_map(|segment| {
+                let start = segment.p_vaddr(LittleEndian);
+                let end = start.checked_add(segment.p_filesz(LittleEndian))?;
+                (start..end).contains(&frames).then_some(end)
+            })?;
+            read(frames, end - frames)
+        })
     }
 }
 
@@ -150,17 +125,11 @@ impl Image {
             // The vdso is a whole ELF file in memory.
             None if start.inode == 0 => {
                 let size = start.end - start.start;
-                memory
-                    .bytes(head.start, size)
-                    .map(Symbols::of_bytes)
-                    .unwrap_or_default()
+                memory.bytes(head.start, size).map(Symbols::of_bytes).unwrap_or_default()
             }
             None => Symbols::default(),
         };
-        Image {
-            tables: head.tables(memory),
-            symbols,
-        }
+        Image { tables: head.tables(memory), symbols }
     }
 }
 

@@ -47,11 +47,7 @@ pub enum LibrariesError {
 /// itself is one of them; what the kernel maps by itself (the vdso) is not.
 ///
 /// `library_path` stands for `LD_LIBRARY_PATH`; without it, the environment's counts.
-pub fn loaded(
-    program: &Path,
-    loader: &Path,
-    library_path: Option<&OsStr>,
-) -> Result<Vec<Library>, LibrariesError> {
+pub fn loaded(program: &Path, loader: &Path, library_path: Option<&OsStr>) -> Result<Vec<Library>, LibrariesError> {
     let mut command = Command::new(loader);
     if let Some(path) = library_path {
         command.env("LD_LIBRARY_PATH", path);
@@ -63,10 +59,7 @@ pub fn loaded(
         .env_remove("LD_PRELOAD")
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| LibrariesError::NoLoader {
-            loader: loader.into(),
-            source,
-        })?;
+        .map_err(|source| LibrariesError::NoLoader { loader: loader.into(), source })?;
     if !output.status.success() {
         return Err(LibrariesError::Refused {
             loader: loader.into(),
@@ -79,10 +72,7 @@ pub fn loaded(
 
 /// Reads lines of the forms `NAME => PATH (0x…)`, `NAME => not found` and `PATH (0x…)`.
 fn parse(listing: &[u8]) -> Vec<Library> {
-    listing
-        .split(|&byte| byte == b'\n')
-        .filter_map(line)
-        .collect()
+    listing.split(|&byte| byte == b'\n').filter_map(line).collect()
 }
 
 fn line(line: &[u8]) -> Option<Library> {
@@ -93,17 +83,12 @@ fn line(line: &[u8]) -> Option<Library> {
         None => {
             let path = without_address(line)?;
             // The kernel's own object has a name without a path; the loader has no arrow.
-            let file = path
-                .contains(&b'/')
-                .then(|| Path::new(OsStr::from_bytes(path)))?;
+            let file = path.contains(&b'/').then(|| Path::new(OsStr::from_bytes(path)))?;
             (file.file_name()?.as_bytes(), line)
         }
     };
     let path = without_address(target).map(|path| PathBuf::from(OsStr::from_bytes(path)));
-    Some(Library {
-        name: String::from_utf8_lossy(name).into_owned(),
-        path,
-    })
+    Some(Library { name: String::from_utf8_lossy(name).into_owned(), path })
 }
 
 /// The path before ` (0x00007f…)`, which every line of a library that was found ends with.
@@ -124,19 +109,13 @@ mod tests {
             \tlibgone.so.3 => not found\n\
             \t/opt/exact.so (0x00007f1e5bf00000)\n\
             \t/lib64/ld-linux-x86-64.so.2 (0x00007f1e5c9f5000)\n";
-        let found = |name: &str, path: &str| Library {
-            name: name.into(),
-            path: Some(path.into()),
-        };
+        let found = |name: &str, path: &str| Library { name: name.into(), path: Some(path.into()) };
         assert_eq!(
             parse(listing),
             [
                 found("libm.so.6", "/lib/x86_64-linux-gnu/libm.so.6"),
                 found("libours.so", "/home/me/with space/libours.so"),
-                Library {
-                    name: "libgone.so.3".into(),
-                    path: None
-                },
+                Library { name: "libgone.so.3".into(), path: None },
                 found("exact.so", "/opt/exact.so"),
                 found("ld-linux-x86-64.so.2", "/lib64/ld-linux-x86-64.so.2"),
             ]

@@ -23,9 +23,7 @@ impl Mapping {
     /// What a person calls it: the name of the file without its folders.
     pub(super) fn short_name(&self) -> String {
         let bytes = self.name.as_bytes();
-        let path = Path::new(OsStr::from_bytes(
-            bytes.strip_suffix(b" (deleted)").unwrap_or(bytes),
-        ));
+        let path = Path::new(OsStr::from_bytes(bytes.strip_suffix(b" (deleted)").unwrap_or(bytes)));
         match path.file_name() {
             Some(name) => name.to_string_lossy().into_owned(),
             None => "[anonymous]".into(),
@@ -58,9 +56,10 @@ impl Maps {
         if wanted.name.is_empty() {
             return None;
         }
-        self.0[..=index].iter().rev().find(|other| {
-            other.offset == 0 && other.name == wanted.name && other.inode == wanted.inode
-        })
+        self.0[..=index]
+            .iter()
+            .rev()
+            .find(|other| other.offset == 0 && other.name == wanted.name && other.inode == wanted.inode)
     }
 
     fn index(&self, address: u64) -> Option<usize> {
@@ -90,10 +89,7 @@ fn line(line: &[u8]) -> Option<Mapping> {
 
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.trim_ascii_start();
-    let end = text
-        .iter()
-        .position(u8::is_ascii_whitespace)
-        .unwrap_or(text.len());
+    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
 }
 
@@ -134,19 +130,13 @@ mod tests {
         let code = maps.at(0x5555_5555_5010).unwrap();
         assert!(code.executable);
         assert_eq!(code.name, "/home/me/a b\nc");
-        assert_eq!(
-            maps.start_of_file(0x5555_5555_5010).unwrap().start,
-            0x5555_5555_4000
-        );
+        assert_eq!(maps.start_of_file(0x5555_5555_5010).unwrap().start, 0x5555_5555_4000);
     }
 
     #[test]
     fn names_for_people() {
         let maps = Maps::parse(TEXT);
-        assert_eq!(
-            maps.at(0x7fff_f7d0_0000).unwrap().short_name(),
-            "[anonymous]"
-        );
+        assert_eq!(maps.at(0x7fff_f7d0_0000).unwrap().short_name(), "[anonymous]");
         assert_eq!(maps.at(0x7fff_f7fc_9000).unwrap().short_name(), "[vdso]");
         assert_eq!(maps.at(0x7fff_f7fc_b000).unwrap().short_name(), "old.so");
     }
@@ -157,9 +147,6 @@ mod tests {
         assert!(maps.at(0).is_none());
         assert!(maps.at(0x5555_5555_6000).is_none());
         assert!(maps.at(u64::MAX).is_none());
-        assert!(
-            maps.start_of_file(0x7fff_f7d0_0000).is_none(),
-            "anonymous memory has no start"
-        );
+        assert!(maps.start_of_file(0x7fff_f7d0_0000).is_none(), "anonymous memory has no start");
     }
 }

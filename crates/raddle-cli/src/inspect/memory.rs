@@ -16,10 +16,7 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn of(pid: i32) -> Self {
-        Memory {
-            pid,
-            pages: HashMap::new(),
-        }
+        Memory { pid, pages: HashMap::new() }
     }
 
     /// The 64-bit word at an address, or `None` where nothing can be read.
@@ -62,14 +59,8 @@ impl Memory {
 }
 
 fn read(pid: i32, address: u64, buffer: &mut [u8]) -> bool {
-    let local = libc::iovec {
-        iov_base: buffer.as_mut_ptr().cast(),
-        iov_len: buffer.len(),
-    };
-    let remote = libc::iovec {
-        iov_base: address as *mut libc::c_void,
-        iov_len: buffer.len(),
-    };
+    let local = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: buffer.len() };
     // SAFETY: the local vector describes the buffer; the remote one is only checked by the kernel.
     let count = unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) };
     count == buffer.len() as isize || read_through_proc(pid, address, buffer)
@@ -77,8 +68,7 @@ fn read(pid: i32, address: u64, buffer: &mut [u8]) -> bool {
 
 /// Some sandboxes allow ptrace but not `process_vm_readv`.
 fn read_through_proc(pid: i32, address: u64, buffer: &mut [u8]) -> bool {
-    File::open(format!("/proc/{pid}/mem"))
-        .is_ok_and(|file| file.read_exact_at(buffer, address).is_ok())
+    File::open(format!("/proc/{pid}/mem")).is_ok_and(|file| file.read_exact_at(buffer, address).is_ok())
 }
 
 #[cfg(test)]
@@ -99,11 +89,7 @@ mod tests {
         let at = (edge - start) as usize;
         assert_eq!(copy[..], data[at..at + 16]);
         assert_eq!(own().bytes(start, 3 * PAGE).unwrap(), data);
-        assert!(read_through_proc(
-            std::process::id() as i32,
-            edge,
-            &mut copy
-        ));
+        assert!(read_through_proc(std::process::id() as i32, edge, &mut copy));
         assert_eq!(copy[..], data[at..at + 16]);
     }
 

@@ -19,26 +19,17 @@ pub(super) struct Process {
 impl Process {
     /// The process of this number, or the one that a thread of this number belongs to.
     pub(super) fn of(pid: i32) -> io::Result<Self> {
-        Ok(Process {
-            pid,
-            maps: Maps::of(pid)?,
-            memory: Memory::of(pid),
-            placed: HashMap::new(),
-        })
+        Ok(Process { pid, maps: Maps::of(pid)?, memory: Memory::of(pid), placed: HashMap::new() })
     }
 
     /// Whether there is code at an address.
     pub(super) fn is_code(&self, address: u64) -> bool {
-        self.maps
-            .at(address)
-            .is_some_and(|mapping| mapping.executable)
+        self.maps.at(address).is_some_and(|mapping| mapping.executable)
     }
 
     /// What a person calls the memory at an address.
     pub(super) fn module(&self, address: u64) -> String {
-        self.maps
-            .at(address)
-            .map_or_else(|| "[unmapped]".into(), |mapping| mapping.short_name())
+        self.maps.at(address).map_or_else(|| "[unmapped]".into(), |mapping| mapping.short_name())
     }
 }
 
@@ -69,10 +60,7 @@ impl Images {
             }
         };
         let (image, bias) = placed?;
-        Some(InImage {
-            image,
-            address: address.wrapping_sub(bias),
-        })
+        Some(InImage { image, address: address.wrapping_sub(bias) })
     }
 
     /// The image at an address that [`find`](Self::find) gave.
@@ -81,18 +69,13 @@ impl Images {
     }
 
     fn place(&mut self, process: &Process, start: u64) -> Option<(usize, u64)> {
-        let Process {
-            pid, maps, memory, ..
-        } = process;
+        let Process { pid, maps, memory, .. } = process;
         let mapping = maps.at(start)?;
         let head = Head::read(mapping, memory)?;
-        let index = *self
-            .by_key
-            .entry(head.key(mapping, memory))
-            .or_insert_with(|| {
-                self.all.push(Image::read(&head, mapping, *pid, memory));
-                self.all.len() - 1
-            });
+        let index = *self.by_key.entry(head.key(mapping, memory)).or_insert_with(|| {
+            self.all.push(Image::read(&head, mapping, *pid, memory));
+            self.all.len() - 1
+        });
         Some((index, head.bias()))
     }
 }
@@ -111,13 +94,9 @@ mod tests {
         let at = images.find(&mut process, start).unwrap();
         let vdso = images.get(at);
         assert!(vdso.tables.is_some());
-        let names = (0..0x2000)
-            .filter_map(|offset| vdso.symbols.places(at.address + offset).pop()?.function);
+        let names = (0..0x2000).filter_map(|offset| vdso.symbols.places(at.address + offset).pop()?.function);
         let names: std::collections::BTreeSet<_> = names.collect();
-        assert!(
-            names.iter().any(|name| name.contains("gettimeofday")),
-            "{names:?}"
-        );
+        assert!(names.iter().any(|name| name.contains("gettimeofday")), "{names:?}");
     }
 
     #[test]

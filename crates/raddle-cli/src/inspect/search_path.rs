@@ -29,13 +29,7 @@ fn find_in(path: &OsStr, name: &OsStr) -> Option<PathBuf> {
     env::split_paths(path)
         // An empty entry means the working directory, which must be spelt out: `execve` of a name
         // without a slash works, but it would be looked up in PATH again by whoever we hand it to.
-        .map(|folder| {
-            if folder.as_os_str().is_empty() {
-                PathBuf::from(".")
-            } else {
-                folder
-            }
-        })
+        .map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder })
         .map(|folder| folder.join(name))
         .find(|candidate| candidate.is_file() && is_executable(candidate))
 }
@@ -82,10 +76,7 @@ mod tests {
     #[test]
     fn a_name_with_a_slash_is_not_searched() {
         assert_eq!(find_in_path(OsStr::new("./no/such/file")), None);
-        assert_eq!(
-            find_in_path(OsStr::new("/bin/sh")),
-            Some(PathBuf::from("/bin/sh"))
-        );
+        assert_eq!(find_in_path(OsStr::new("/bin/sh")), Some(PathBuf::from("/bin/sh")));
         assert_eq!(find_in_path(OsStr::new("")), None);
     }
 }

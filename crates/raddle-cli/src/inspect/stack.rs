@@ -45,9 +45,7 @@ pub enum StackError {
         tid: i32,
     },
     /// A debugger is attached, and there can be only one.
-    #[error(
-        "thread {tid} is being debugged by process {tracer}; detach the debugger to get stacks"
-    )]
+    #[error("thread {tid} is being debugged by process {tracer}; detach the debugger to get stacks")]
     Traced {
         /// The thread, as the kernel numbers it.
         tid: i32,
@@ -124,10 +122,7 @@ impl Unwinder {
         for held in &held {
             stacks.push(match (held, &mut process) {
                 (Ok(held), Ok(process)) => Ok(self.stack(process, held.registers())),
-                (Ok(_), Err(error)) => Err(StackError::NoMap {
-                    pid,
-                    source: Arc::clone(error),
-                }),
+                (Ok(_), Err(error)) => Err(StackError::NoMap { pid, source: Arc::clone(error) }),
                 (Err(error), _) => Err(error.clone()),
             });
         }
@@ -144,27 +139,14 @@ impl Unwinder {
     fn frames(&mut self, process: &mut Process, step: &Step) -> Vec<Frame> {
         let module = process.module(step.lookup);
         if step.is_signal {
-            return vec![frame(
-                step,
-                &module,
-                Place {
-                    function: Some(SIGNAL_FRAME.into()),
-                    ..Place::default()
-                },
-            )];
+            return vec![frame(step, &module, Place { function: Some(SIGNAL_FRAME.into()), ..Place::default() })];
         }
         let Some(at) = self.images.find(process, step.lookup) else {
             return vec![frame(step, &module, Place::default())];
         };
         let images = &self.images;
-        let places = self
-            .places
-            .entry(at)
-            .or_insert_with(|| images.get(at).symbols.places(at.address));
-        places
-            .iter()
-            .map(|place| frame(step, &module, place.clone()))
-            .collect()
+        let places = self.places.entry(at).or_insert_with(|| images.get(at).symbols.places(at.address));
+        places.iter().map(|place| frame(step, &module, place.clone())).collect()
     }
 }
 

@@ -28,11 +28,7 @@ impl SymbolTable {
             return Self::default();
         };
         let symbols = file.symbols().chain(file.dynamic_symbols());
-        Self::new(
-            symbols
-                .filter_map(|symbol| function(&file, &symbol))
-                .collect(),
-        )
+        Self::new(symbols.filter_map(|symbol| function(&file, &symbol)).collect())
     }
 
     fn new(mut functions: Vec<Function>) -> Self {
@@ -74,10 +70,7 @@ impl SymbolTable {
     }
 }
 
-fn function<'data>(
-    file: &ElfFile64<'data, Endianness>,
-    symbol: &impl ObjectSymbol<'data>,
-) -> Option<Function> {
+fn function<'data>(file: &ElfFile64<'data, Endianness>, symbol: &impl ObjectSymbol<'data>) -> Option<Function> {
     let section = file.section_by_index(symbol.section_index()?).ok()?;
     let is_code = match symbol.kind() {
         SymbolKind::Text => true,
@@ -85,10 +78,7 @@ fn function<'data>(
         SymbolKind::Unknown => is_executable(section.flags()),
         _ => false,
     };
-    let name = symbol
-        .name()
-        .ok()
-        .filter(|name| is_code && !name.is_empty())?;
+    let name = symbol.name().ok().filter(|name| is_code && !name.is_empty())?;
     let start = symbol.address();
     let is_label = symbol.size() == 0;
     Some(Function {
@@ -114,12 +104,7 @@ mod tests {
     fn symbol(start: u64, size: u64, name: &str) -> Function {
         let is_label = size == 0;
         let end = if is_label { 1000 } else { start + size };
-        Function {
-            start,
-            end,
-            is_label,
-            name: name.into(),
-        }
+        Function { start, end, is_label, name: name.into() }
     }
 
     fn table() -> SymbolTable {
@@ -138,11 +123,7 @@ mod tests {
         assert_eq!(table().name(99), None);
         assert_eq!(table().name(100).as_deref(), Some("bank::transfer(int)"));
         assert_eq!(table().name(149).as_deref(), Some("bank::transfer(int)"));
-        assert_eq!(
-            table().name(150),
-            None,
-            "a static function whose symbol was stripped"
-        );
+        assert_eq!(table().name(150), None, "a static function whose symbol was stripped");
         assert_eq!(table().name(408), None);
     }
 

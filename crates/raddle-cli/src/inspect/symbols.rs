@@ -47,22 +47,13 @@ enum Source {
 impl Symbols {
     /// The symbols of an ELF file.
     pub fn of_file(path: &Path) -> Self {
-        let source = Source::File {
-            path: path.to_path_buf(),
-            debug: debug_file::find(path),
-        };
-        Symbols {
-            source,
-            ..Self::default()
-        }
+        let source = Source::File { path: path.to_path_buf(), debug: debug_file::find(path) };
+        Symbols { source, ..Self::default() }
     }
 
     /// The symbols of an ELF file that is in memory.
     pub fn of_bytes(bytes: Vec<u8>) -> Self {
-        Symbols {
-            source: Source::Bytes(bytes),
-            ..Self::default()
-        }
+        Symbols { source: Source::Bytes(bytes), ..Self::default() }
     }
 
     /// The places of an address, the innermost first; one place with nothing in it if nothing is
@@ -70,10 +61,7 @@ impl Symbols {
     ///
     /// The address is one of the file, not of the process that it is mapped into.
     pub fn places(&self, address: u64) -> Vec<Place> {
-        let mut places = self
-            .debug()
-            .and_then(|debug| from_debug_info(debug, address))
-            .unwrap_or_default();
+        let mut places = self.debug().and_then(|debug| from_debug_info(debug, address)).unwrap_or_default();
         if places.is_empty() {
             places.push(Place::default());
         }
@@ -101,9 +89,7 @@ impl Symbols {
             Source::Bytes(bytes) => SymbolTable::parse(bytes),
             Source::File { path, debug } => {
                 let path = debug.as_ref().unwrap_or(path);
-                std::fs::read(path)
-                    .map(|bytes| SymbolTable::parse(&bytes))
-                    .unwrap_or_default()
+                std::fs::read(path).map(|bytes| SymbolTable::parse(&bytes)).unwrap_or_default()
             }
         })
     }
@@ -117,21 +103,12 @@ fn from_debug_info(debug: &Loader, address: u64) -> Option<Vec<Place>> {
         let location = frame.location;
         let function = frame.function.as_ref().and_then(|function| {
             // The language is not passed on: the demangler does not know the newer C++ standards.
-            function
-                .raw_name()
-                .ok()
-                .map(|name| demangle_auto(name, None).into_owned())
+            function.raw_name().ok().map(|name| demangle_auto(name, None).into_owned())
         });
         places.push(Place {
             function,
-            file: location
-                .as_ref()
-                .and_then(|location| location.file)
-                .map(str::to_owned),
-            line: location
-                .as_ref()
-                .and_then(|location| location.line)
-                .filter(|&line| line > 0),
+            file: location.as_ref().and_then(|location| location.file).map(str::to_owned),
+            line: location.as_ref().and_then(|location| location.line).filter(|&line| line > 0),
         });
     }
     Some(places)

@@ -57,10 +57,7 @@ impl Drop for Held {
 pub(super) fn hold(pid: i32, tids: &[i32]) -> Vec<Result<Held, StackError>> {
     let seized: Vec<_> = tids.iter().map(|&tid| seize(pid, tid)).collect();
     let deadline = Instant::now() + PATIENCE;
-    tids.iter()
-        .zip(seized)
-        .map(|(&tid, seized)| seized.and_then(|()| stopped(tid, deadline)))
-        .collect()
+    tids.iter().zip(seized).map(|(&tid, seized)| seized.and_then(|()| stopped(tid, deadline))).collect()
 }
 
 fn seize(pid: i32, tid: i32) -> Result<(), StackError> {
@@ -71,24 +68,18 @@ fn seize(pid: i32, tid: i32) -> Result<(), StackError> {
 
 /// Why a thread could not be stopped. The kernel has one number for many reasons.
 fn refusal(pid: i32, tid: i32, error: io::Error) -> StackError {
-    let status =
-        std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).unwrap_or_default();
+    let status = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).unwrap_or_default();
     let field = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim_start_matches(':').split_whitespace().next()
     };
-    let tracer = field("TracerPid")
-        .and_then(|tracer| tracer.parse().ok())
-        .unwrap_or(0);
+    let tracer = field("TracerPid").and_then(|tracer| tracer.parse().ok()).unwrap_or(0);
     match error.raw_os_error() {
         Some(libc::ESRCH) => StackError::Ended { tid },
         _ if matches!(field("State"), None | Some("Z" | "X")) => StackError::Ended { tid },
         Some(libc::EPERM) if tracer != 0 => StackError::Traced { tid, tracer },
         Some(libc::EPERM) => StackError::NotPermitted { tid, hint: hint() },
-        _ => StackError::System {
-            tid,
-            source: error.into(),
-        },
+        _ => StackError::System { tid, source: error.into() },
     }
 }
 
@@ -117,11 +108,7 @@ fn stopped(tid: i32, deadline: Instant) -> Result<Held, StackError> {
         }
     };
     // From here on the thread is let go whatever happens, by `drop`.
-    let mut held = Held {
-        tid,
-        registers: Registers::default(),
-        signal,
-    };
+    let mut held = Held { tid, registers: Registers::default(), signal };
     let registers = read_registers(tid)?;
     if signal == 0 && must_be_restarted(&registers) {
         restart(tid, registers);
@@ -136,17 +123,14 @@ fn read_registers(tid: i32) -> Result<libc::user_regs_struct, StackError> {
     match ptrace(libc::PTRACE_GETREGS, tid, &raw mut registers as usize) {
         Ok(()) => Ok(registers),
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Err(StackError::Ended { tid }),
-        Err(error) => Err(StackError::System {
-            tid,
-            source: error.into(),
-        }),
+        Err(error) => Err(StackError::System { tid, source: error.into() }),
     }
 }
 
 fn in_dwarf_order(r: &libc::user_regs_struct) -> Registers {
     Registers::new([
-        r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12,
-        r.r13, r.r14, r.r15, r.rip,
+        r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8, r.r9, r.r10, r.r11, r.r12, r.r13, r.r14, r.r15,
+        r.rip,
     ])
 }
 
@@ -162,10 +146,7 @@ fn look(tid: i32) -> Result<Option<i32>, StackError> {
         return match error.raw_os_error() {
             Some(libc::EINTR) => Ok(None),
             Some(libc::ECHILD) => Err(StackError::Ended { tid }),
-            _ => Err(StackError::System {
-                tid,
-                source: error.into(),
-            }),
+            _ => Err(StackError::System { tid, source: error.into() }),
         };
     }
     // SAFETY: `waitid` filled the structure, or left the zeros that mean that nothing happened.

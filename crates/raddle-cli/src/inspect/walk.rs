@@ -33,12 +33,7 @@ pub(super) struct Walker {
 
 impl Walker {
     /// The calls on a stack, innermost first, as far as they can be followed.
-    pub(super) fn walk(
-        &mut self,
-        process: &mut Process,
-        images: &mut Images,
-        start: &Registers,
-    ) -> Vec<Step> {
+    pub(super) fn walk(&mut self, process: &mut Process, images: &mut Images, start: &Registers) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut registers = *start;
         // The instruction pointer of the innermost frame, and of one that a signal interrupted, is
@@ -52,11 +47,7 @@ impl Walker {
                 break;
             }
             let lookup = if is_return { address - 1 } else { address };
-            steps.push(Step {
-                address,
-                lookup,
-                is_signal,
-            });
+            steps.push(Step { address, lookup, is_signal });
 
             let caller = if is_signal {
                 signal_frame::interrupted(&registers, &mut process.memory)
@@ -83,12 +74,7 @@ impl Walker {
     ) -> Option<Registers> {
         let by_tables = images.find(process, lookup).and_then(|at| {
             let tables = images.get(at).tables.as_ref()?;
-            tables.step(
-                at.address,
-                registers,
-                &mut process.memory,
-                &mut self.context,
-            )
+            tables.step(at.address, registers, &mut process.memory, &mut self.context)
         });
         by_tables
             .or_else(|| is_exact.then(|| just_called(process, registers)).flatten())
@@ -107,9 +93,7 @@ fn just_called(process: &mut Process, registers: &Registers) -> Option<Registers
 /// The caller of a function that keeps a frame pointer, for code without call frame information.
 fn by_frame_pointer(process: &mut Process, registers: &Registers) -> Option<Registers> {
     let sp = registers.sp()?;
-    let bp = registers
-        .bp()
-        .filter(|bp| (sp..sp.saturating_add(LARGEST_FRAME)).contains(bp))?;
+    let bp = registers.bp().filter(|bp| (sp..sp.saturating_add(LARGEST_FRAME)).contains(bp))?;
     let address = process.memory.word(bp.checked_add(8)?)?;
     if !follows_call(process, address) {
         return None;
@@ -148,14 +132,8 @@ mod tests {
     #[test]
     fn calls_are_recognised() {
         assert!(ends_with_call(&[0, 0, 0, 0xe8, 1, 2, 3, 4]), "call rel32");
-        assert!(
-            ends_with_call(&[0, 0, 0, 0, 0, 0, 0xff, 0xd0]),
-            "call *%rax"
-        );
-        assert!(
-            ends_with_call(&[0, 0, 0xff, 0x15, 1, 2, 3, 4]),
-            "call *offset(%rip)"
-        );
+        assert!(ends_with_call(&[0, 0, 0, 0, 0, 0, 0xff, 0xd0]), "call *%rax");
+        assert!(ends_with_call(&[0, 0, 0xff, 0x15, 1, 2, 3, 4]), "call *offset(%rip)");
         assert!(!ends_with_call(&[0x90; 8]));
     }
 }

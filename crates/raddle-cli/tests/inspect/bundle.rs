@@ -79,10 +79,7 @@ impl Recorded {
     }
 
     fn pack(&self, output: &Path) -> anyhow::Result<u8> {
-        run(&args::Bundle {
-            schedule: self.at("failure.schedule"),
-            output: Some(output.to_path_buf()),
-        })
+        run(&args::Bundle { schedule: self.at("failure.schedule"), output: Some(output.to_path_buf()) })
     }
 }
 
@@ -90,14 +87,9 @@ impl Recorded {
 fn replay(opened: &Opened, name: &str) -> Output {
     let text = fs::read(&opened.schedule).unwrap();
     let schedule = schedule::parse(&text).unwrap();
-    let arguments: Vec<OsString> = schedule.command[1..]
-        .iter()
-        .map(|word| OsStr::from_bytes(word).into())
-        .collect();
+    let arguments: Vec<OsString> = schedule.command[1..].iter().map(|word| OsStr::from_bytes(word).into()).collect();
     let (file, words) = opened.command(OsStr::new(name), &arguments);
-    let Stdin::Beside(stdin) = &schedule.stdin else {
-        panic!("{:?}", schedule.stdin)
-    };
+    let Stdin::Beside(stdin) = &schedule.stdin else { panic!("{:?}", schedule.stdin) };
     let stdin = opened.schedule.with_file_name(OsStr::from_bytes(stdin));
     let mut command = Command::new(file);
     std::os::unix::process::CommandExt::arg0(&mut command, &words[0]);
@@ -105,12 +97,12 @@ fn replay(opened: &Opened, name: &str) -> Output {
         .args(&words[1..])
         .current_dir(OsStr::from_bytes(&schedule.directory))
         .env_remove("LD_LIBRARY_PATH")
-        .envs(schedule.environment.iter().map(|(name, value)| {
-            (
-                OsStr::from_bytes(name).to_owned(),
-                OsStr::from_bytes(value).to_owned(),
-            )
-        }))
+        .envs(
+            schedule
+                .environment
+                .iter()
+                .map(|(name, value)| (OsStr::from_bytes(name).to_owned(), OsStr::from_bytes(value).to_owned())),
+        )
         .stdin(fs::File::open(stdin).unwrap())
         .output()
         .unwrap()
@@ -121,10 +113,7 @@ fn assert_replays(opened: &Opened) {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(42), "{text}{errors}");
-    assert_eq!(
-        text, "input from a file\nstdin from standard input\nname program\n",
-        "{errors}"
-    );
+    assert_eq!(text, "input from a file\nstdin from standard input\nname program\n", "{errors}");
 }
 
 #[test]
@@ -137,15 +126,8 @@ fn a_failure_replays_when_everything_else_is_gone() {
         drop(recorded);
 
         let opened = open(&bundle).unwrap().expect("a bundle");
-        assert_eq!(
-            opened.interpreter, None,
-            "this machine's C library is the recorded one"
-        );
-        assert!(
-            opened.differences().is_empty(),
-            "{:?}",
-            opened.differences()
-        );
+        assert_eq!(opened.interpreter, None, "this machine's C library is the recorded one");
+        assert!(opened.differences().is_empty(), "{:?}", opened.differences());
         assert!(opened.preload_first().is_empty());
         assert_replays(&opened);
         let place = opened.directory.path().to_owned();
@@ -161,29 +143,14 @@ fn the_manifest_says_what_came_from_where() {
     recorded.pack(&bundle).unwrap();
     let opened = open(&bundle).unwrap().unwrap();
     let manifest = &opened.manifest;
-    let file = |name: &str| {
-        manifest
-            .files
-            .iter()
-            .find(|file| file.file == name)
-            .unwrap()
-    };
-    assert_eq!(
-        file("bin/program").identity,
-        identity(&recorded.at("program")).unwrap()
-    );
+    let file = |name: &str| manifest.files.iter().find(|file| file.file == name).unwrap();
+    assert_eq!(file("bin/program").identity, identity(&recorded.at("program")).unwrap());
     assert_eq!(file("lib/libanswer.so").role, Role::Library);
-    assert_eq!(
-        Path::new(&file("lib/libanswer.so").from),
-        recorded.at("libs/libanswer.so")
-    );
+    assert_eq!(Path::new(&file("lib/libanswer.so").from), recorded.at("libs/libanswer.so"));
     assert_eq!(file("lib/libc.so.6").role, Role::CLibrary);
     assert_eq!(file("lib/ld-linux-x86-64.so.2").role, Role::Loader);
     assert_eq!(file("work/data/input").role, Role::Input);
-    assert!(manifest
-        .glibc
-        .as_deref()
-        .is_some_and(|version| version.starts_with("2.")));
+    assert!(manifest.glibc.as_deref().is_some_and(|version| version.starts_with("2.")));
 }
 
 #[test]
@@ -194,10 +161,7 @@ fn where_it_was_recorded_the_directory_is_kept() {
     let opened = open(&bundle).unwrap().unwrap();
     let text = fs::read(&opened.schedule).unwrap();
     let schedule = schedule::parse(&text).unwrap();
-    assert_eq!(
-        OsStr::from_bytes(&schedule.directory),
-        recorded.folder.path()
-    );
+    assert_eq!(OsStr::from_bytes(&schedule.directory), recorded.folder.path());
 }
 
 /// Changes the manifest of an uncompressed bundle, and leaves the rest as it is.
@@ -208,11 +172,7 @@ fn rewrite(bundle: &Path, change: impl FnOnce(&mut Manifest)) {
         let mut entry = entry.unwrap();
         let mut contents = Vec::new();
         entry.read_to_end(&mut contents).unwrap();
-        entries.push((
-            entry.header().clone(),
-            entry.path().unwrap().into_owned(),
-            contents,
-        ));
+        entries.push((entry.header().clone(), entry.path().unwrap().into_owned(), contents));
     }
     let mut manifest: Manifest = serde_json::from_slice(&entries[0].2).unwrap();
     change(&mut manifest);
@@ -220,9 +180,7 @@ fn rewrite(bundle: &Path, change: impl FnOnce(&mut Manifest)) {
     let mut builder = tar::Builder::new(fs::File::create(bundle).unwrap());
     for (mut header, path, contents) in entries {
         header.set_size(contents.len() as u64);
-        builder
-            .append_data(&mut header, path, &contents[..])
-            .unwrap();
+        builder.append_data(&mut header, path, &contents[..]).unwrap();
     }
     builder.finish().unwrap();
 }
@@ -230,11 +188,7 @@ fn rewrite(bundle: &Path, change: impl FnOnce(&mut Manifest)) {
 /// Makes this machine look too old for a bundle.
 fn from_the_future(manifest: &mut Manifest) {
     manifest.glibc = Some("2.999".into());
-    for file in manifest
-        .files
-        .iter_mut()
-        .filter(|file| file.role == Role::Loader)
-    {
+    for file in manifest.files.iter_mut().filter(|file| file.role == Role::Loader) {
         file.identity = "another".into();
     }
 }
@@ -251,10 +205,7 @@ fn by_the_bundles_own_loader_on_an_older_machine() {
     let loader = opened.interpreter.as_ref().expect("the bundle's loader");
     assert!(loader.starts_with(opened.directory.path()));
     assert!(opened.library_path.join("libc.so.6").exists());
-    assert!(
-        opened.differences().is_empty(),
-        "nothing is used from this machine"
-    );
+    assert!(opened.differences().is_empty(), "nothing is used from this machine");
     assert_replays(&opened);
 }
 
@@ -270,30 +221,15 @@ fn preloaded_libraries() {
         let bundle = elsewhere.path().join("failure.tar");
         fs::copy(&library.path, recorded.at("hello.so")).unwrap();
         recorded.write_schedule(|schedule| {
-            schedule
-                .environment
-                .push((b"LD_PRELOAD".to_vec(), b"./hello.so /no/such.so".to_vec()));
+            schedule.environment.push((b"LD_PRELOAD".to_vec(), b"./hello.so /no/such.so".to_vec()));
         });
         recorded.pack(&bundle).unwrap();
         drop(recorded);
         rewrite(&bundle, change);
         let opened = open(&bundle).unwrap().unwrap();
-        assert_eq!(
-            opened
-                .manifest
-                .missing
-                .iter()
-                .filter(|what| what.contains("/no/such.so"))
-                .count(),
-            1
-        );
+        assert_eq!(opened.manifest.missing.iter().filter(|what| what.contains("/no/such.so")).count(), 1);
         let output = replay(&opened, "./program");
-        assert_eq!(
-            output.stderr,
-            b"preloaded\n",
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert_eq!(output.stderr, b"preloaded\n", "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.status.code(), Some(42));
     }
 }
@@ -303,26 +239,15 @@ fn a_program_that_has_changed_is_not_packed() {
     let recorded = Recorded::new();
     recorded.write_schedule(|schedule| schedule.build_id = "1234".into());
     let error = recorded.pack(&recorded.at("failure.tar")).unwrap_err();
-    assert!(
-        format!("{error:#}").contains("has changed since the recording"),
-        "{error:#}"
-    );
-    assert!(
-        !recorded.at("failure.tar").exists(),
-        "no half of a bundle is left"
-    );
+    assert!(format!("{error:#}").contains("has changed since the recording"), "{error:#}");
+    assert!(!recorded.at("failure.tar").exists(), "no half of a bundle is left");
 }
 
 #[test]
 fn a_place_that_cannot_be_written() {
     let recorded = Recorded::new();
-    let error = recorded
-        .pack(Path::new("/no/such/folder/failure.tar"))
-        .unwrap_err();
-    assert!(
-        format!("{error:#}").contains("cannot be written"),
-        "{error:#}"
-    );
+    let error = recorded.pack(Path::new("/no/such/folder/failure.tar")).unwrap_err();
+    assert!(format!("{error:#}").contains("cannot be written"), "{error:#}");
 }
 
 #[test]
@@ -335,9 +260,7 @@ fn other_files_are_no_bundles() {
     fs::write(recorded.at("gzip"), [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0]).unwrap();
     assert!(open(&recorded.at("gzip")).unwrap().is_none());
     let mut other = tar::Builder::new(fs::File::create(recorded.at("other.tar")).unwrap());
-    other
-        .append_path_with_name(recorded.at("captured"), "readme")
-        .unwrap();
+    other.append_path_with_name(recorded.at("captured"), "readme").unwrap();
     other.finish().unwrap();
     drop(other);
     assert!(open(&recorded.at("other.tar")).unwrap().is_none());
@@ -355,34 +278,13 @@ fn damaged_and_hostile_bundles_are_refused() {
         assert!(error.contains(why), "{error}");
     };
     let with_manifest = |change: fn(&mut Manifest)| move |bundle: &Path| rewrite(bundle, change);
-    refused(
-        &with_manifest(|m| m.version = 99),
-        "this raddle knows formats up to 1",
-    );
-    refused(
-        &with_manifest(|m| m.files[1].file = "../program".into()),
-        "would be written elsewhere",
-    );
-    refused(
-        &with_manifest(|m| m.files[1].file = "/tmp/program".into()),
-        "would be written elsewhere",
-    );
-    refused(
-        &with_manifest(|m| m.files[1].size = u64::MAX),
-        "larger than 16 GiB",
-    );
-    refused(
-        &with_manifest(|m| m.files.truncate(2)),
-        "is not in its manifest",
-    );
-    refused(
-        &with_manifest(|m| m.files[1].hash.push('0')),
-        "bin/program is damaged",
-    );
-    refused(
-        &|bundle| fs::write(bundle, &fs::read(bundle).unwrap()[..20_000]).unwrap(),
-        "",
-    );
+    refused(&with_manifest(|m| m.version = 99), "this raddle knows formats up to 1");
+    refused(&with_manifest(|m| m.files[1].file = "../program".into()), "would be written elsewhere");
+    refused(&with_manifest(|m| m.files[1].file = "/tmp/program".into()), "would be written elsewhere");
+    refused(&with_manifest(|m| m.files[1].size = u64::MAX), "larger than 16 GiB");
+    refused(&with_manifest(|m| m.files.truncate(2)), "is not in its manifest");
+    refused(&with_manifest(|m| m.files[1].hash.push('0')), "bin/program is damaged");
+    refused(&|bundle| fs::write(bundle, &fs::read(bundle).unwrap()[..20_000]).unwrap(), "");
     let add = |kind: tar::EntryType| {
         move |bundle: &Path| {
             let mut header = tar::Header::new_gnu();
@@ -394,14 +296,9 @@ fn damaged_and_hostile_bundles_are_refused() {
             file.set_len(bytes.len() as u64 - 1024).unwrap();
             let mut file = fs::OpenOptions::new().append(true).open(bundle).unwrap();
             let mut builder = tar::Builder::new(&mut file);
-            builder
-                .append_link(&mut header, "raddle-bundle/schedule", "/etc/passwd")
-                .unwrap();
+            builder.append_link(&mut header, "raddle-bundle/schedule", "/etc/passwd").unwrap();
             builder.finish().unwrap();
         }
     };
-    refused(
-        &add(tar::EntryType::Symlink),
-        "is not in its manifest, or there twice",
-    );
+    refused(&add(tar::EntryType::Symlink), "is not in its manifest, or there twice");
 }

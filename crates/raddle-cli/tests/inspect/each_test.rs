@@ -17,11 +17,7 @@ fn is_installed(header: &str, package: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("probe.cc");
     std::fs::write(&path, program).unwrap();
-    let output = Command::new("g++")
-        .arg("-fsyntax-only")
-        .arg(path)
-        .output()
-        .unwrap();
+    let output = Command::new("g++").arg("-fsyntax-only").arg(path).output().unwrap();
     if !output.status.success() {
         println!("skipped: <{header}> is not installed (Debian has it in {package})");
     }
@@ -30,9 +26,7 @@ fn is_installed(header: &str, package: &str) -> bool {
 
 fn cases(built: &Built, arguments: &[&str]) -> Vec<TestCase> {
     let arguments: Vec<_> = arguments.iter().map(OsString::from).collect();
-    list(&built.path, &arguments)
-        .unwrap()
-        .expect("a test framework")
+    list(&built.path, &arguments).unwrap().expect("a test framework")
 }
 
 fn names(cases: &[TestCase]) -> Vec<&str> {
@@ -42,21 +36,10 @@ fn names(cases: &[TestCase]) -> Vec<&str> {
 /// Runs each case and asserts that it ran one test: each test prints `ran` and its name.
 fn assert_each_runs_alone(built: &Built, cases: &[TestCase]) {
     for case in cases {
-        let output = Command::new(&built.path)
-            .args(&case.arguments)
-            .output()
-            .unwrap();
+        let output = Command::new(&built.path).args(&case.arguments).output().unwrap();
         let output = String::from_utf8_lossy(&output.stdout);
-        let ran: Vec<_> = output
-            .lines()
-            .filter_map(|line| line.split("ran: ").nth(1))
-            .collect();
-        assert_eq!(
-            ran,
-            [case.name.as_str()],
-            "with {:?}:\n{output}",
-            case.arguments
-        );
+        let ran: Vec<_> = output.lines().filter_map(|line| line.split("ran: ").nth(1)).collect();
+        assert_eq!(ran, [case.name.as_str()], "with {:?}:\n{output}", case.arguments);
     }
 }
 
@@ -89,32 +72,15 @@ fn googletest() {
     let all = cases(&built, &[]);
     assert_eq!(
         names(&all),
-        [
-            "Plain.One",
-            "Plain.OneMore",
-            "Typed/0.Case",
-            "Typed/1.Case",
-            "Inst/Param.Works/0",
-            "Inst/Param.Works/1"
-        ]
+        ["Plain.One", "Plain.OneMore", "Typed/0.Case", "Typed/1.Case", "Inst/Param.Works/0", "Inst/Param.Works/1"]
     );
     assert_each_runs_alone(&built, &all);
-    let some = cases(
-        &built,
-        &["--gtest_filter=Plain.*", "--gtest_also_run_disabled_tests"],
-    );
-    assert_eq!(
-        names(&some),
-        ["Plain.One", "Plain.OneMore", "Plain.DISABLED_Two"]
-    );
+    let some = cases(&built, &["--gtest_filter=Plain.*", "--gtest_also_run_disabled_tests"]);
+    assert_eq!(names(&some), ["Plain.One", "Plain.OneMore", "Plain.DISABLED_Two"]);
     assert_each_runs_alone(&built, &some);
 
     let stripped = cpp(GOOGLETEST, &["-O2", "-s", "-lgtest_main", "-lgtest"]);
-    assert_eq!(
-        cases(&stripped, &[]).len(),
-        all.len(),
-        "a stripped program is recognised"
-    );
+    assert_eq!(cases(&stripped, &[]).len(), all.len(), "a stripped program is recognised");
 }
 
 const CATCH2: &str = r##"
@@ -180,10 +146,7 @@ TEST_SUITE("suite") {
 "#;
     let built = cpp(source, &[]);
     let all = cases(&built, &[]);
-    assert_eq!(
-        names(&all),
-        ["plain", "with, comma * and [brackets]", "plain two"]
-    );
+    assert_eq!(names(&all), ["plain", "with, comma * and [brackets]", "plain two"]);
     assert_each_runs_alone(&built, &all);
     let some = cases(&built, &["--test-case=plain*"]);
     assert_eq!(names(&some), ["plain", "plain two"]);
@@ -212,10 +175,7 @@ fn libtest() {
     for flags in [&["--test"][..], &["--test", "-O", "-C", "strip=symbols"]] {
         let built = rust(LIBTEST, flags);
         let all = cases(&built, &[]);
-        assert_eq!(
-            names(&all),
-            ["bank::one", "bank::one_more", "bank::panics", "outside"]
-        );
+        assert_eq!(names(&all), ["bank::one", "bank::one_more", "bank::panics", "outside"]);
         assert_each_runs_alone(&built, &all);
         let some = cases(&built, &["one", "--test-threads", "2", "--include-ignored"]);
         assert_eq!(names(&some), ["bank::one", "bank::one_more"]);
@@ -229,34 +189,20 @@ fn libtest() {
 fn ordinary_programs_are_not_started() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("started");
-    let source = format!(
-        "#include <stdio.h>\nint main(void) {{ return fclose(fopen(\"{}\", \"w\")); }}",
-        trace.display()
-    );
-    for built in [
-        c(&source, &[]),
-        cpp("int main() {}", &[]),
-        rust("fn main() { println!(\"hello\"); }", &[]),
-    ] {
+    let source =
+        format!("#include <stdio.h>\nint main(void) {{ return fclose(fopen(\"{}\", \"w\")); }}", trace.display());
+    for built in [c(&source, &[]), cpp("int main() {}", &[]), rust("fn main() { println!(\"hello\"); }", &[])] {
         assert!(list(&built.path, &[]).unwrap().is_none());
     }
     assert!(!trace.exists());
     assert!(list(Path::new("/etc/passwd"), &[]).unwrap().is_none());
-    assert!(matches!(
-        list(Path::new("/no/such"), &[]),
-        Err(EachTestError::Unreadable { .. })
-    ));
+    assert!(matches!(list(Path::new("/no/such"), &[]), Err(EachTestError::Unreadable { .. })));
 }
 
 #[test]
 fn a_test_program_that_cannot_list() {
     let built = rust(LIBTEST, &["--test"]);
-    let error = list(&built.path, &["--no-such-option".into()])
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("--list --format terse ended with exit status: 101"),
-        "{error}"
-    );
+    let error = list(&built.path, &["--no-such-option".into()]).unwrap_err().to_string();
+    assert!(error.contains("--list --format terse ended with exit status: 101"), "{error}");
     assert!(error.contains("no-such-option"), "{error}");
 }

@@ -14,12 +14,7 @@ const FLAGS: [&[&str]; 4] = [
     &["-g", "-O0"],
     &["-g", "-O2"],
     &["-g", "-O2", "-fomit-frame-pointer", "-no-pie"],
-    &[
-        "-g",
-        "-O1",
-        "-fno-omit-frame-pointer",
-        "-fcf-protection=full",
-    ],
+    &["-g", "-O1", "-fno-omit-frame-pointer", "-fcf-protection=full"],
 ];
 
 fn stack(unwinder: &mut Unwinder, running: &Running, name: &str) -> Vec<Frame> {
@@ -38,23 +33,10 @@ fn show(frames: &[Frame]) -> String {
 fn assert_calls(built: &Built, frames: &[Frame], functions: &[&str]) {
     let own: Vec<_> = frames
         .iter()
-        .filter(|frame| {
-            frame
-                .file
-                .as_ref()
-                .is_some_and(|file| file.contains("program."))
-        })
-        .map(|frame| {
-            (
-                frame.function.as_deref().unwrap_or("?"),
-                frame.line.unwrap_or(0),
-            )
-        })
+        .filter(|frame| frame.file.as_ref().is_some_and(|file| file.contains("program.")))
+        .map(|frame| (frame.function.as_deref().unwrap_or("?"), frame.line.unwrap_or(0)))
         .collect();
-    let expected: Vec<_> = functions
-        .iter()
-        .map(|name| (*name, built.line(name)))
-        .collect();
+    let expected: Vec<_> = functions.iter().map(|name| (*name, built.line(name))).collect();
     assert_eq!(own, expected, "in the stack\n{}", show(frames));
 }
 
@@ -66,10 +48,7 @@ fn assert_has(built: &Built, frames: &[Frame], functions: &[&str]) {
         .filter_map(|frame| Some((frame.function.as_deref()?, frame.line?)))
         .filter(|(name, _)| functions.contains(name))
         .collect();
-    let expected: Vec<_> = functions
-        .iter()
-        .map(|name| (*name, built.line(name)))
-        .collect();
+    let expected: Vec<_> = functions.iter().map(|name| (*name, built.line(name))).collect();
     assert_eq!(found, expected, "in the stack\n{}", show(frames));
 }
 
@@ -161,23 +140,12 @@ fn blocked_threads() {
 
             assert!(lock[0].module.starts_with("libc"), "{}", show(&lock));
             let last = lock.last().unwrap();
-            assert!(
-                last.module.starts_with("libc"),
-                "clone is the outermost: {}",
-                show(&lock)
-            );
-            assert!(
-                main.last().unwrap().module == "program",
-                "_start is: {}",
-                show(&main)
-            );
+            assert!(last.module.starts_with("libc"), "clone is the outermost: {}", show(&lock));
+            assert!(main.last().unwrap().module == "program", "_start is: {}", show(&main));
         }
         let (status, output) = running.finish();
         assert!(status.success(), "{status}");
-        assert_eq!(
-            output, "done\n",
-            "the threads went on as if nothing had happened"
-        );
+        assert_eq!(output, "done\n", "the threads went on as if nothing had happened");
     }
 }
 
@@ -191,9 +159,7 @@ fn all_threads_at_once_and_in_the_order_asked_for() {
     let outermost = ["run_waiter", "main", "run_sleeper", "run_locker"];
     for (stack, function) in stacks.into_iter().zip(outermost) {
         let stack = stack.unwrap();
-        let has = stack
-            .iter()
-            .any(|frame| frame.function.as_deref() == Some(function));
+        let has = stack.iter().any(|frame| frame.function.as_deref() == Some(function));
         assert!(has, "{function} in\n{}", show(&stack));
     }
     assert_eq!(running.finish().1, "done\n");
@@ -279,28 +245,15 @@ int main(void) {
 fn through_a_signal_handler_to_the_crash() {
     let mut unwinder = Unwinder::new();
     for flags in FLAGS {
-        for kind in [
-            &[][..],
-            &["-DALTERNATE"],
-            &["-DRAW"],
-            &["-DRAW", "-DALTERNATE"],
-        ] {
+        for kind in [&[][..], &["-DALTERNATE"], &["-DRAW"], &["-DRAW", "-DALTERNATE"]] {
             let built = c(SEGFAULT, &[flags, kind].concat());
             let running = built.start().settled(2);
             let frames = stack(&mut unwinder, &running, "crasher");
             let at = |name: &str| {
                 let is = |frame: &Frame| frame.function.as_deref() == Some(name);
-                frames
-                    .iter()
-                    .position(is)
-                    .unwrap_or_else(|| panic!("no {name}:\n{}", show(&frames)))
+                frames.iter().position(is).unwrap_or_else(|| panic!("no {name}:\n{}", show(&frames)))
             };
-            assert_eq!(
-                at("<signal handler called>") + 1,
-                at("crash"),
-                "{}",
-                show(&frames)
-            );
+            assert_eq!(at("<signal handler called>") + 1, at("crash"), "{}", show(&frames));
             assert_calls(&built, &frames, &["handler", "crash", "before", "run"]);
         }
     }
@@ -309,10 +262,7 @@ fn through_a_signal_handler_to_the_crash() {
 #[test]
 fn a_call_through_a_wild_pointer() {
     let source = SEGFAULT
-        .replace(
-            "*p = 1; // at: crash",
-            "((void (*)(void))p)(); // at: crash",
-        )
+        .replace("*p = 1; // at: crash", "((void (*)(void))p)(); // at: crash")
         .replace("return *p + 1;", "return 2;");
     let mut unwinder = Unwinder::new();
     for flags in FLAGS {
@@ -320,14 +270,8 @@ fn a_call_through_a_wild_pointer() {
         let running = built.start().settled(2);
         let frames = stack(&mut unwinder, &running, "crasher");
         assert_calls(&built, &frames, &["handler", "crash", "before", "run"]);
-        let wild = frames
-            .iter()
-            .find(|frame| frame.address == 8)
-            .expect("the address itself");
-        assert_eq!(
-            (wild.function.as_deref(), wild.module.as_str()),
-            (None, "[unmapped]")
-        );
+        let wild = frames.iter().find(|frame| frame.address == 8).expect("the address itself");
+        assert_eq!((wild.function.as_deref(), wild.module.as_str()), (None, "[unmapped]"));
     }
 }
 
@@ -420,17 +364,10 @@ int main() {
             "bank::teller(bank::Account&)",
         ];
         assert_has(&built, &frames, &wanted);
-        let mutex = frames.iter().any(|frame| {
-            frame
-                .function
-                .as_deref()
-                .is_some_and(|name| name.starts_with("std::mutex::lock"))
-        });
-        assert!(
-            mutex,
-            "what the standard library inlined is shown:\n{}",
-            show(&frames)
-        );
+        let mutex = frames
+            .iter()
+            .any(|frame| frame.function.as_deref().is_some_and(|name| name.starts_with("std::mutex::lock")));
+        assert!(mutex, "what the standard library inlined is shown:\n{}", show(&frames));
         assert!(running.finish().0.success());
     }
 }
@@ -470,11 +407,7 @@ fn main() {
 }
 "#;
     let mut unwinder = Unwinder::new();
-    for flags in [
-        &["-g"][..],
-        &["-g", "-O"],
-        &["-g", "-O", "-C", "panic=abort"],
-    ] {
+    for flags in [&["-g"][..], &["-g", "-O"], &["-g", "-O", "-C", "panic=abort"]] {
         let built = rust(source, flags);
         let running = built.start().settled(2);
         let frames = stack(&mut unwinder, &running, "teller");
@@ -489,22 +422,10 @@ fn stripped_programs_have_addresses_but_no_names() {
     let built = c(BLOCKED, &["-O2", "-s"]);
     let running = built.start().settled(4);
     let frames = stack(&mut Unwinder::new(), &running, "locker");
-    let own: Vec<_> = frames
-        .iter()
-        .filter(|frame| frame.module == "program")
-        .collect();
-    assert_eq!(
-        own.len(),
-        3,
-        "take, locker and run_locker:\n{}",
-        show(&frames)
-    );
+    let own: Vec<_> = frames.iter().filter(|frame| frame.module == "program").collect();
+    assert_eq!(own.len(), 3, "take, locker and run_locker:\n{}", show(&frames));
     for frame in own {
-        assert_eq!(
-            (frame.function.as_ref(), frame.line),
-            (None, None),
-            "no name is better than a wrong one"
-        );
+        assert_eq!((frame.function.as_ref(), frame.line), (None, None), "no name is better than a wrong one");
         assert_ne!(frame.address, 0);
     }
 }
@@ -515,23 +436,15 @@ fn programs_without_debug_information_have_names_but_no_lines() {
     let running = built.start().settled(4);
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     let own = frames.iter().filter(|frame| frame.module == "program");
-    let names: Vec<_> = own
-        .map(|frame| (frame.function.as_deref().unwrap(), frame.line))
-        .collect();
-    assert_eq!(
-        names,
-        [("take", None), ("locker", None), ("run_locker", None)]
-    );
+    let names: Vec<_> = own.map(|frame| (frame.function.as_deref().unwrap(), frame.line)).collect();
+    assert_eq!(names, [("take", None), ("locker", None), ("run_locker", None)]);
 }
 
 #[test]
 fn separate_debug_information_is_used() {
     let built = c(BLOCKED, &["-g", "-O2"]);
     let debug = built.folder.path().join("program.debug");
-    tool(
-        "objcopy",
-        &[Path::new("--only-keep-debug"), &built.path, &debug],
-    );
+    tool("objcopy", &[Path::new("--only-keep-debug"), &built.path, &debug]);
     tool("strip", &[&built.path]);
     let link = format!("--add-gnu-debuglink={}", debug.display());
     tool("objcopy", &[Path::new(&link), &built.path]);
@@ -548,10 +461,7 @@ fn a_program_that_was_deleted_or_replaced() {
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     assert_calls(&built, &frames, &["take", "locker", "run_locker"]);
     // Another program under the same name must not lend its names.
-    let other = c(
-        "int take(void) { return 1; } int main(void) { return take(); }",
-        &["-g"],
-    );
+    let other = c("int take(void) { return 1; } int main(void) { return take(); }", &["-g"]);
     fs::copy(&other.path, &built.path).unwrap();
     let frames = stack(&mut Unwinder::new(), &running, "locker");
     assert_calls(&built, &frames, &["take", "locker", "run_locker"]);
@@ -581,10 +491,7 @@ int main(void) {
     fs::remove_file(folder.join("libours.so")).unwrap();
     let frames = stack(&mut Unwinder::new(), &running, "program");
     assert_calls(&built, &frames, &["main"]);
-    let lost = frames
-        .iter()
-        .find(|frame| frame.module == "libours.so")
-        .expect("the library's frame");
+    let lost = frames.iter().find(|frame| frame.module == "libours.so").expect("the library's frame");
     assert_eq!(lost.function, None);
     assert!(running.finish().0.success());
 }
@@ -769,11 +676,7 @@ int main(void) {
     let running = built.start();
     running.wait_for_states("D");
     let stacks = Unwinder::new().stacks(running.pid(), &[running.pid()]);
-    assert!(
-        matches!(stacks[0], Err(StackError::DidNotStop { .. })),
-        "{:?}",
-        stacks[0]
-    );
+    assert!(matches!(stacks[0], Err(StackError::DidNotStop { .. })), "{:?}", stacks[0]);
     assert_eq!(running.finish().1, "ready\ndone\n");
 }
 
@@ -817,30 +720,18 @@ int main(void) {
   pthread_exit(0);
 }
 "#
-    .replace(
-        "#include <pthread.h>",
-        "#define _GNU_SOURCE\n#include <pthread.h>",
-    );
+    .replace("#include <pthread.h>", "#define _GNU_SOURCE\n#include <pthread.h>");
     let built = c(&source, &["-g"]);
     let running = built.start();
-    while running.tids().len() != 2 || fs::read_link(format!("/proc/{}/exe", running.pid())).is_ok()
-    {
+    while running.tids().len() != 2 || fs::read_link(format!("/proc/{}/exe", running.pid())).is_ok() {
         thread::sleep(Duration::from_millis(5));
     }
     thread::sleep(Duration::from_millis(50));
     let (main, other, none) = (running.pid(), running.tid("other"), 0x3f_ffff);
     let stacks = Unwinder::new().stacks(main, &[main, other, none]);
-    assert!(
-        matches!(stacks[0], Err(StackError::Ended { tid }) if tid == main),
-        "{:?}",
-        stacks[0]
-    );
+    assert!(matches!(stacks[0], Err(StackError::Ended { tid }) if tid == main), "{:?}", stacks[0]);
     assert_calls(&built, stacks[1].as_ref().unwrap(), &["run"]);
-    assert!(
-        matches!(stacks[2], Err(StackError::Ended { tid }) if tid == none),
-        "{:?}",
-        stacks[2]
-    );
+    assert!(matches!(stacks[2], Err(StackError::Ended { tid }) if tid == none), "{:?}", stacks[2]);
 }
 
 #[test]
@@ -854,16 +745,8 @@ fn a_process_that_is_being_debugged() {
     let stacks = Unwinder::new().stacks(pid, &[pid, running.tid("locker")]);
     // SAFETY: asks for the number of this thread.
     let own = unsafe { libc::gettid() };
-    assert!(
-        matches!(stacks[0], Err(StackError::Traced { tracer, .. }) if tracer == own),
-        "{:?}",
-        stacks[0]
-    );
-    assert!(
-        stacks[1].is_ok(),
-        "the other threads are free: {:?}",
-        stacks[1]
-    );
+    assert!(matches!(stacks[0], Err(StackError::Traced { tracer, .. }) if tracer == own), "{:?}", stacks[0]);
+    assert!(stacks[1].is_ok(), "the other threads are free: {:?}", stacks[1]);
 }
 
 #[test]
@@ -887,11 +770,7 @@ int main(void) {
 "#;
     let running = c(source, &[]).start().settled(1);
     let stacks = Unwinder::new().stacks(running.pid(), &[running.pid()]);
-    assert!(
-        matches!(stacks[0], Err(StackError::NotPermitted { .. })),
-        "{:?}",
-        stacks[0]
-    );
+    assert!(matches!(stacks[0], Err(StackError::NotPermitted { .. })), "{:?}", stacks[0]);
     assert!(running.finish().0.success());
 }
 

@@ -20,10 +20,7 @@ impl Built {
     /// The line of the source that carries a mark: a comment `// at: MARK`.
     pub fn line(&self, mark: &str) -> u32 {
         let wanted = format!("// at: {mark}");
-        let at = self
-            .source
-            .lines()
-            .position(|line| line.trim_end().ends_with(&wanted));
+        let at = self.source.lines().position(|line| line.trim_end().ends_with(&wanted));
         at.unwrap_or_else(|| panic!("no line is marked {mark}")) as u32 + 1
     }
 
@@ -39,22 +36,12 @@ pub fn c(source: &str, flags: &[&str]) -> Built {
 
 /// Compiles C++.
 pub fn cpp(source: &str, flags: &[&str]) -> Built {
-    compile(
-        "g++",
-        "program.cc",
-        source,
-        &[&["-pthread"], flags].concat(),
-    )
+    compile("g++", "program.cc", source, &[&["-pthread"], flags].concat())
 }
 
 /// Compiles Rust.
 pub fn rust(source: &str, flags: &[&str]) -> Built {
-    compile(
-        "rustc",
-        "program.rs",
-        source,
-        &[&["--edition=2021"], flags].concat(),
-    )
+    compile("rustc", "program.rs", source, &[&["--edition=2021"], flags].concat())
 }
 
 fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
@@ -71,11 +58,7 @@ fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
         .unwrap_or_else(|error| panic!("{compiler} cannot be started: {error}"));
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{compiler} failed:\n{messages}");
-    Built {
-        folder,
-        path,
-        source: source.to_owned(),
-    }
+    Built { folder, path, source: source.to_owned() }
 }
 
 /// Runs a tool such as `strip` and expects it to succeed.
@@ -92,11 +75,7 @@ pub struct Running {
 
 impl Running {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
         Running { child, output }
     }
@@ -121,10 +100,7 @@ impl Running {
         while calm < 3 {
             let states: String = self.tids().iter().map(|&tid| self.state(tid)).collect();
             calm = if states == expected { calm + 1 } else { 0 };
-            assert!(
-                Instant::now() < deadline,
-                "the threads are in the states {states}"
-            );
+            assert!(Instant::now() < deadline, "the threads are in the states {states}");
             sleep(Duration::from_millis(5));
         }
     }
@@ -136,9 +112,8 @@ impl Running {
 
     pub fn tids(&self) -> Vec<i32> {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.pid())).unwrap();
-        let mut tids: Vec<i32> = tasks
-            .map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap())
-            .collect();
+        let mut tids: Vec<i32> =
+            tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap()).collect();
         tids.sort_unstable();
         tids
     }
@@ -149,19 +124,13 @@ impl Running {
             let path = format!("/proc/{}/task/{tid}/comm", self.pid());
             fs::read_to_string(path).is_ok_and(|comm| comm.trim_end() == name)
         };
-        self.tids()
-            .into_iter()
-            .find(has_name)
-            .unwrap_or_else(|| panic!("no thread is called {name}"))
+        self.tids().into_iter().find(has_name).unwrap_or_else(|| panic!("no thread is called {name}"))
     }
 
     fn state(&self, tid: i32) -> char {
         let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.pid()));
         let stat = stat.unwrap_or_default();
-        stat.rsplit(") ")
-            .next()
-            .and_then(|rest| rest.chars().next())
-            .unwrap_or('?')
+        stat.rsplit(") ").next().and_then(|rest| rest.chars().next()).unwrap_or('?')
     }
 
     pub fn kill(&mut self) {

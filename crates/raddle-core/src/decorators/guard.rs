@@ -64,9 +64,7 @@ impl<P: Policy> Policy for Guard<P> {
         }
         // The inner policy is always asked, so that its own state follows the run.
         let chosen = self.inner.choose(point);
-        if self.settings.override_probability > 0.0
-            && self.rng.chance(self.settings.override_probability)
-        {
+        if self.settings.override_probability > 0.0 && self.rng.chance(self.settings.override_probability) {
             self.fired += 1;
             let k = self.rng.below(point.enabled.len() as u64) as usize;
             return point.enabled.nth(k).unwrap_or(chosen);
@@ -93,8 +91,8 @@ mod tests {
     fn off_means_the_bare_policy() {
         let program = toy::Program::straight(&[9, 9, 9]);
         for seed in 0..100 {
-            let bare = toy::run(&mut Pct::default(), &program, seed, &[2.0, 27.0]);
-            let mut guarded = Guard::new(Pct::default(), Settings::OFF);
+            let bare = toy::run(&mut *Pct::boxed(), &program, seed, &[2.0, 27.0]);
+            let mut guarded = Guard::new(Pct::boxed(), Settings::OFF);
             assert_eq!(toy::run(&mut guarded, &program, seed, &[2.0, 27.0]), bare);
             assert_eq!(guarded.fired, 0);
         }
@@ -104,7 +102,7 @@ mod tests {
     fn overrides_at_the_given_rate() {
         let program = toy::Program::straight(&[500, 500]);
         let settings = Settings { override_probability: 0.01, lower_probability: 0.0 };
-        let mut guarded = Guard::new(Pct::default(), settings);
+        let mut guarded = Guard::new(Pct::boxed(), settings);
         let mut fired = 0;
         let mut steps = 0;
         for seed in 0..200 {

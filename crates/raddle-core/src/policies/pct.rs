@@ -27,7 +27,7 @@ pub const FIRST_K: u64 = 100;
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
-    Pct,
+    zeroed Pct,
     name: "pct",
     summary: "random priorities with d−1 random change points; finds a bug of depth d with probability ≥ 1/(n·k^(d−1))",
     source: "Burckhardt et al., ASPLOS'10",
@@ -41,7 +41,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 /// Initial priorities start here; change points lie below, lowered threads below zero.
 const INITIAL: i64 = 1 << 62;
 
-/// The PCT scheduler.
+/// The PCT scheduler. Valid when zeroed: a run touches only what its threads need.
 pub struct Pct {
     rng: Rng,
     depth: usize,
@@ -51,25 +51,20 @@ pub struct Pct {
     next_change: u64,
     /// 0 means that the thread has not been seen.
     priority: [i64; MAX_THREADS],
+    /// Threads with higher ids have not been seen.
+    seen: usize,
     lowest: i64,
     best: Tournament,
 }
 
-impl Default for Pct {
-    fn default() -> Self {
-        Pct {
-            rng: Rng::new(0),
-            depth: 1,
-            change: [0; MAX_DEPTH],
-            next_change: u64::MAX,
-            priority: [0; MAX_THREADS],
-            lowest: 0,
-            best: Tournament::default(),
-        }
-    }
-}
-
 impl Pct {
+    /// A policy on the heap, for tests that need no process.
+    #[cfg(test)]
+    pub(crate) fn boxed() -> Box<Pct> {
+        // SAFETY: documented as valid when zeroed.
+        unsafe { Box::new(core::mem::zeroed()) }
+    }
+
     fn set_priority(&mut self, t: ThreadId, priority: i64) {
         self.priority[t.index()] = priority;
         self.best.update(t.index(), &self.priority);
@@ -108,7 +103,8 @@ impl Policy for Pct {
             self.change[i] = 1 + self.rng.below(k);
         }
         self.find_next_change(0);
-        self.priority.fill(0);
+        self.priority[..self.seen].fill(0);
+        self.seen = 0;
         self.lowest = 0;
         self.best.clear();
     }
@@ -117,6 +113,7 @@ impl Policy for Pct {
         for t in point.enabled.changed() {
             if point.enabled.contains(t) {
                 if self.priority[t.index()] == 0 {
+                    self.seen = self.seen.max(t.index() + 1);
                     self.priority[t.index()] = INITIAL | (self.rng.next_u64() >> 2) as i64;
                 }
                 self.best.insert(t.index(), &self.priority);
@@ -127,49 +124,45 @@ impl Policy for Pct {
         if point.opened {
             self.passed(point.step, point.current);
         }
-        let chosen = ThreadId(self.best.winner() as u16);
+        let chosen = self.best.winner().unwrap_or(point.current);
         self.passed(point.step + 1, chosen);
         chosen
     }
 
     fn lower(&mut self, t: ThreadId) {
         self.lowest -= 1;
+        self.seen = self.seen.max(t.index() + 1);
         self.set_priority(t, self.lowest);
     }
 }
 
 /// The enabled thread of the highest priority: a tournament tree with a leaf per thread. Changing
-/// one thread costs the logarithm of the number of threads, finding the best one nothing.
+/// one thread costs the logarithm of the number of threads, finding the best one nothing. Valid when
+/// zeroed.
 struct Tournament {
-    /// Number of leaves, a power of two; grows with the threads.
+    /// Number of leaves, a power of two that grows with the threads; 0 before the first.
     leaves: usize,
-    /// `node[1]` is the winner; the leaf of thread t is `node[leaves + t]`; NONE when disabled.
+    /// `node[1]` is the winner, `node[leaves + t]` the leaf of thread t; ids plus one, NONE when disabled.
     node: [u16; 2 * MAX_THREADS],
 }
 
-const NONE: u16 = u16::MAX;
-
-impl Default for Tournament {
-    fn default() -> Self {
-        Tournament { leaves: 2, node: [NONE; 2 * MAX_THREADS] }
-    }
-}
+const NONE: u16 = 0;
 
 impl Tournament {
     fn clear(&mut self) {
         self.node[..2 * self.leaves].fill(NONE);
-        self.leaves = 2;
+        self.leaves = 0;
     }
 
-    fn winner(&self) -> usize {
-        self.node[1] as usize
+    fn winner(&self) -> Option<ThreadId> {
+        self.node[1].checked_sub(1).map(ThreadId)
     }
 
     fn insert(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
         if t >= self.leaves {
             self.grow(t, priority);
         }
-        self.node[self.leaves + t] = t as u16;
+        self.node[self.leaves + t] = t as u16 + 1;
         self.update(t, priority);
     }
 
@@ -196,14 +189,14 @@ impl Tournament {
         let (a, b) = (self.node[2 * i], self.node[2 * i + 1]);
         self.node[i] = match (a, b) {
             (NONE, x) | (x, NONE) => x,
-            _ if priority[b as usize] > priority[a as usize] => b,
+            _ if priority[b as usize - 1] > priority[a as usize - 1] => b,
             _ => a,
         };
     }
 
     fn grow(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
         let old = self.leaves;
-        self.leaves = (t + 1).next_power_of_two();
+        self.leaves = (t + 1).next_power_of_two().max(2);
         self.node.copy_within(old..2 * old, self.leaves);
         self.node[..self.leaves].fill(NONE);
         self.node[self.leaves + old..2 * self.leaves].fill(NONE);
@@ -220,6 +213,10 @@ mod tests {
 
     const RUNS: u64 = 20_000;
 
+    fn pct() -> Box<Pct> {
+        Pct::boxed()
+    }
+
     /// The smallest count that a binomial of this rate falls below with probability 0.1% or less.
     fn floor(rate: f64) -> f64 {
         let mean = rate * RUNS as f64;
@@ -235,10 +232,10 @@ mod tests {
         // PCT figure 5: each of the two bugs of depth 1 with probability 1/2, however long the
         // threads are.
         let program = toy::Program::straight(&[40, 40]);
-        let mut policy = Pct::default();
+        let mut policy = pct();
         let first_all = (0..RUNS)
             .filter(|&seed| {
-                let run = toy::run(&mut policy, &program, seed, &[1.0, 80.0]);
+                let run = toy::run(&mut *policy, &program, seed, &[1.0, 80.0]);
                 run.schedule[..40].iter().all(|&t| t == 0)
             })
             .count() as f64;
@@ -251,10 +248,10 @@ mod tests {
         // Depth 2, n = 2, k = 12: the guarantee is 1/24. Exactly: thread 0 has the higher priority
         // (1/2) and the change point is step 3 (1/12).
         let program = toy::Program::straight(&[10, 2]);
-        let mut policy = Pct::default();
+        let mut policy = pct();
         let found = (0..RUNS)
             .filter(|&seed| {
-                let s = toy::run(&mut policy, &program, seed, &[2.0, 12.0]).schedule;
+                let s = toy::run(&mut *policy, &program, seed, &[2.0, 12.0]).schedule;
                 s[..3] == [0, 0, 0] && s[3..5] == [1, 1]
             })
             .count() as f64;
@@ -265,7 +262,8 @@ mod tests {
     #[test]
     fn the_tournament_agrees_with_a_search() {
         let mut rng = Rng::new(5);
-        let mut tournament = Tournament::default();
+        // SAFETY: documented as valid when zeroed.
+        let mut tournament: Tournament = unsafe { core::mem::zeroed() };
         let mut priority = [0i64; MAX_THREADS];
         let mut on = [false; 300];
         for _ in 0..30_000 {
@@ -289,16 +287,16 @@ mod tests {
                 _ => {}
             }
             let best = (0..300).filter(|&t| on[t]).max_by_key(|&t| priority[t]);
-            assert_eq!(tournament.winner(), best.unwrap_or(NONE as usize));
+            assert_eq!(tournament.winner(), best.map(|t| ThreadId(t as u16)));
         }
     }
 
     #[test]
     fn a_lowered_thread_runs_last() {
         let program = toy::Program::straight(&[1, 1, 1]);
-        let mut policy = Pct::default();
+        let mut policy = pct();
         for seed in 0..50 {
-            let run = toy::run_with(&mut policy, &program, seed, &[1.0, 3.0], |policy, point| {
+            let run = toy::run_with(&mut *policy, &program, seed, &[1.0, 3.0], |policy, point| {
                 if point.step == 0 {
                     policy.lower(ThreadId(1));
                 }

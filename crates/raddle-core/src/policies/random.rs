@@ -50,9 +50,7 @@ mod tests {
         // Two threads of one step each: each order in half of the runs.
         let program = toy::Program::straight(&[1, 1]);
         let mut policy = Random::default();
-        let first = (0..10_000)
-            .filter(|&seed| toy::run(&mut policy, &program, seed, &[]).schedule[0] == 0)
-            .count();
+        let first = (0..10_000).filter(|&seed| toy::run(&mut policy, &program, seed, &[]).schedule[0] == 0).count();
         // Binomial, 99.9%: 3.3 standard deviations of 50.
         assert!((4835..=5165).contains(&first), "{first}");
     }

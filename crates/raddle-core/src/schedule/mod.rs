@@ -29,7 +29,7 @@
 //! kind per step; `lock*3` is three of a kind. The checksum over all bytes before its line tells a
 //! damaged file from a whole one; who edits a file by hand writes `checksum edited`.
 //!
-//! [`write`] and [`parse`] are inverse to each other.
+//! [`write()`] and [`parse()`] are inverse to each other.
 
 mod line;
 mod parse;

@@ -5,7 +5,9 @@ use core::ffi::{c_int, c_void};
 use libc::{timespec, EBUSY, ETIMEDOUT};
 use raddle_core::ThreadId;
 
-use super::condition::{pthread_cond_broadcast, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait, Condition};
+use super::condition::{
+    pthread_cond_broadcast, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait, Condition,
+};
 use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use super::once::pthread_once;
 use super::thread::{create, creator, pthread_detach, pthread_join};

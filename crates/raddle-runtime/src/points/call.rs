@@ -31,12 +31,8 @@ struct Cell(UnsafeCell<Patched>);
 // SAFETY: touched by the holder of the baton only.
 unsafe impl Sync for Cell {}
 
-static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
-    address: [0; SYNC_FUNCTIONS],
-    byte: [0; SYNC_FUNCTIONS],
-    count: 0,
-    stepping: 0,
-}));
+static PATCHED: Cell =
+    Cell(UnsafeCell::new(Patched { address: [0; SYNC_FUNCTIONS], byte: [0; SYNC_FUNCTIONS], count: 0, stepping: 0 }));
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.

@@ -96,7 +96,13 @@ unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex
         scheduler().escaped(Escape::SharedObject);
         super::mutex::pthread_mutex_unlock(mutex);
         let mut looks = 0u32;
-        let polled = Polled { test, context: (&raw mut looks).cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+        let polled = Polled {
+            test,
+            context: (&raw mut looks).cast(),
+            descriptors: core::ptr::null_mut(),
+            count: 0,
+            closed: false,
+        };
         let wake = wait(me, Event::new(EventKind::Outside, condition as usize), Wait::Polled(polled), deadline);
         let result = lock(me, mutex, EventKind::Relock, NEVER);
         if result == 0 && wake == Wake::TimedOut {

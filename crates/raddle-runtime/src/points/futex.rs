@@ -36,7 +36,7 @@ pub struct Call {
 impl Call {
     /// Whether another process may be involved: not every lock says that it is private.
     fn shared(&self) -> bool {
-        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::start::is_shared_memory(self.word as usize)
+        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::memory::is_shared(self.word as usize)
     }
 }
 

@@ -22,6 +22,7 @@ pub mod open;
 mod outside;
 pub mod poll;
 pub mod process;
+pub mod processors;
 pub mod rwlock;
 pub mod select;
 pub mod semaphore;
@@ -161,7 +162,7 @@ macro_rules! interpose {
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
             // A function that never returns leaves nothing after the call.
-            #[allow(unreachable_code)]
+            #[allow(unreachable_code, clippy::diverging_sub_expression)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
@@ -189,7 +190,9 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
         Some(match request.number {
             libc::SYS_sched_yield => time::sched_yield() as isize,
             libc::SYS_nanosleep => kernel(time::nanosleep(a as *const _, b as *mut _) as isize),
-            libc::SYS_clock_nanosleep => -(time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) as isize),
+            libc::SYS_clock_nanosleep => {
+                -(time::clock_nanosleep(a as c_int, b as c_int, c as *const _, d as *mut _) as isize)
+            }
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,

@@ -17,7 +17,7 @@ use crate::sys;
 /// Whether a mutex lives in memory that other processes share.
 pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
     // SAFETY: the caller's mutex.
-    unsafe { (*mutex).shared(|| crate::start::is_shared_memory(mutex as usize)) }
+    unsafe { (*mutex).shared(|| crate::memory::is_shared(mutex as usize)) }
 }
 
 /// Locks a mutex: waits until that is possible, before the deadline.

@@ -135,40 +135,6 @@ interpose! {
         }))
     }
 
-    /// How many processors there are: as many as the campaign says, on every machine.
-    fn get_nprocs() -> c_int |me| {
-        let _: ThreadId = me;
-        scheduler().settings().cpus as c_int
-    }
-
-    /// How many processors there are.
-    fn get_nprocs_conf() -> c_int |me| {
-        let _: ThreadId = me;
-        scheduler().settings().cpus as c_int
-    }
-
-    /// Facts about the system.
-    fn sysconf(name: c_int) -> i64 |me| {
-        match name {
-            libc::_SC_NPROCESSORS_ONLN | libc::_SC_NPROCESSORS_CONF => i64::from(scheduler().settings().cpus),
-            _ => really(me, || real!(sysconf: fn(c_int) -> i64)(name)),
-        }
-    }
-
-    /// Which processors a process may run on: the first so many.
-    fn sched_getaffinity(pid: c_int, size: usize, set: *mut u8) -> c_int |me| {
-        let _: (ThreadId, c_int) = (me, pid);
-        fill_affinity(size, set);
-        0
-    }
-
-    /// Which processors a thread may run on: the first so many.
-    fn pthread_getaffinity_np(thread: usize, size: usize, set: *mut u8) -> c_int |me| {
-        let _: (ThreadId, usize) = (me, thread);
-        fill_affinity(size, set);
-        0
-    }
-
     /// Pinning is the campaign's business.
     fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |me| {
         let _: (ThreadId, c_int, usize, *const u8) = (me, pid, size, set);
@@ -206,17 +172,6 @@ pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
     for i in 0..size {
         // SAFETY: the caller's buffer and the baton.
         unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };
-    }
-}
-
-unsafe fn fill_affinity(size: usize, set: *mut u8) {
-    // SAFETY: the caller's buffer and the baton.
-    unsafe {
-        let cpus = scheduler().settings().cpus as usize;
-        for i in 0..size {
-            let bits = (0..8).filter(|bit| i * 8 + bit < cpus).fold(0u8, |byte, bit| byte | 1 << bit);
-            set.add(i).write(bits);
-        }
     }
 }
 

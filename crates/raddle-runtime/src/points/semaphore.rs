@@ -71,7 +71,8 @@ unsafe fn take_shared(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) ->
         if test(semaphore.cast()) {
             return Wake::Go;
         }
-        let polled = Polled { test, context: semaphore.cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+        let polled =
+            Polled { test, context: semaphore.cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
         wait(me, Event::new(EventKind::Outside, semaphore as usize), Wait::Polled(polled), deadline)
     }
 }

@@ -60,7 +60,12 @@ pub(super) unsafe fn kernel_action(signal: c_int, new: *const KernelAction, old:
             Err(error) => -(error as isize),
             Ok(before) => {
                 if !old.is_null() {
-                    *old = KernelAction { handler: before.handler, flags: before.flags as u32 as u64, restorer: 0, mask: before.mask };
+                    *old = KernelAction {
+                        handler: before.handler,
+                        flags: before.flags as u32 as u64,
+                        restorer: 0,
+                        mask: before.mask,
+                    };
                 }
                 0
             }
@@ -189,7 +194,13 @@ unsafe fn suspend(me: ThreadId, mask: Option<u64>) {
             let thread = scheduler().thread(me);
             thread.interruptible = true;
             thread.cancellable = true;
-            let polled = Polled { test: never, context: core::ptr::null_mut(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+            let polled = Polled {
+                test: never,
+                context: core::ptr::null_mut(),
+                descriptors: core::ptr::null_mut(),
+                count: 0,
+                closed: false,
+            };
             let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(polled), NEVER);
             let thread = scheduler().thread(me);
             thread.interruptible = false;
@@ -205,7 +216,12 @@ unsafe fn suspend(me: ThreadId, mask: Option<u64>) {
 }
 
 /// Takes a pending signal of a set, or waits for one; the kernel's convention.
-pub(super) unsafe fn wait_for_signal(me: ThreadId, set: *const u64, info: *mut libc::siginfo_t, deadline: u64) -> isize {
+pub(super) unsafe fn wait_for_signal(
+    me: ThreadId,
+    set: *const u64,
+    info: *mut libc::siginfo_t,
+    deadline: u64,
+) -> isize {
     struct Ask(u64, libc::siginfo_t, isize, ThreadId);
     unsafe fn test(context: *mut c_void) -> bool {
         // SAFETY: the context of this wait.
@@ -226,7 +242,13 @@ pub(super) unsafe fn wait_for_signal(me: ThreadId, set: *const u64, info: *mut l
         point(me, EventKind::SigWait, 0);
         let mut ask = Ask(*set & !bit(libc::SIGSYS), core::mem::zeroed(), 0, me);
         if !test((&raw mut ask).cast()) {
-            let polled = Polled { test, context: (&raw mut ask).cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
+            let polled = Polled {
+                test,
+                context: (&raw mut ask).cast(),
+                descriptors: core::ptr::null_mut(),
+                count: 0,
+                closed: false,
+            };
             let thread = scheduler().thread(me);
             thread.interruptible = true;
             thread.cancellable = true;

@@ -73,7 +73,8 @@ fn arm_destructor(me: ThreadId) {
 /// glibc stores the kernel id in its `struct pthread`, where the kernel clears it on exit.
 fn find_tid_offset() {
     let (pointer, tid) = (sys::thread_pointer(), sys::gettid());
-    for offset in (0x2c0..0x400).step_by(4) {
+    // The field is aligned to eight bytes; a pointer's upper half might look like an id.
+    for offset in (0x2c0..0x400).step_by(8) {
         // SAFETY: inside glibc's `struct pthread`, which is more than 0x800 bytes long.
         if unsafe { *((pointer + offset) as *const i32) } == tid {
             return TID_OFFSET.store(offset, Ordering::Relaxed);
@@ -91,8 +92,8 @@ fn tid_word(pointer: usize) -> *mut AtomicU32 {
 /// Where every thread starts.
 unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
     let me = ThreadId(id as usize as u16);
-    // SAFETY: batons live as long as the process; nothing else is touched before the first turn.
-    unsafe { (*(&raw const scheduler().threads))[me.index()].baton.take() };
+    // Nothing else is touched before the first turn.
+    control::baton(me).take();
     // SAFETY: `me` holds the baton from here on.
     let (start, argument) = unsafe { begin(me) };
     // SAFETY: the program's own routine and argument.
@@ -161,7 +162,7 @@ unsafe fn end(me: ThreadId) {
         }
         let next = s.decide(me);
         DYING.set(word);
-        (*(&raw const scheduler().threads))[next.index()].baton.give();
+        control::baton(next).give();
     }
 }
 
@@ -283,6 +284,7 @@ pub(super) fn cancel_is_due(me: ThreadId) -> bool {
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
         crate::start::prepare();
+        crate::signals::kernel::take_over();
         crate::start::begin_run();
     }
     current()

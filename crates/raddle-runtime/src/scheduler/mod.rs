@@ -17,8 +17,8 @@ use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
 use crate::failure;
-use crate::signals::kernel as signals;
 use crate::model::waiters::Waiters;
+use crate::signals::kernel as signals;
 use clock::{Clock, NEVER};
 use thread::{owner, Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
@@ -161,6 +161,12 @@ impl Scheduler {
     pub fn settings(&self) -> &block::Settings {
         // SAFETY: as for `results`.
         unsafe { &(*self.block).settings }
+    }
+
+    /// The block, as far as it is read and its atomics are used.
+    pub fn shared_block(&self) -> &'static Block {
+        // SAFETY: mapped for the whole life of the process.
+        unsafe { &*self.block }
     }
 
     /// The block.

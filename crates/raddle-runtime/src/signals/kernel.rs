@@ -123,7 +123,8 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         if signal == libc::SIGTRAP && control::mode() == Mode::Controlled && crate::points::call::on_trap(context) {
             return;
         }
-        let action = if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
+        let action =
+            if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if action.handled() {
             if action.flags & libc::SA_RESETHAND != 0 {
                 state().signals.actions[signal as usize] = Action::default();
@@ -154,15 +155,16 @@ unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
         let assertion = s.results().outcome == Outcome::Assert as u32;
         s.results().thread = u32::from(me.0);
         s.results().signal = signal;
-        s.results().address = (*info).si_addr() as u64;
+        // A signal that was sent has no address.
+        s.results().address = if (*info).si_code > 0 { (*info).si_addr() as u64 } else { 0 };
         failure::record(s, if assertion { Outcome::Assert } else { Outcome::Signal });
-        failure::freeze(s.block());
+        failure::freeze(s.shared_block());
     }
 }
 
-/// Takes over the signals at the start of a run: those that the program already handles, and the
-/// faults.
-pub fn start_run() {
+/// Takes over the signals: those that the program already handles, and the faults. Done before the
+/// fork server starts, so that its children have it done.
+pub fn take_over() {
     // SAFETY: there is one thread.
     let actions = unsafe { &mut state().signals.actions };
     for signal in 1..SIGNALS as c_int {
@@ -183,6 +185,10 @@ pub fn start_run() {
             hook(signal, &Action::default());
         }
     }
+}
+
+/// The main thread's mask at the start of a run.
+pub fn start_run() {
     let mut mask = 0u64;
     // SAFETY: the kernel writes the mask.
     unsafe {

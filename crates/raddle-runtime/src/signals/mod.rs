@@ -88,9 +88,8 @@ impl Signals {
     /// Takes the oldest signal for this thread that is not in the mask.
     pub fn take_for(&mut self, t: ThreadId, mask: u64) -> Option<Pending> {
         let mine = u32::from(t.0) + 1;
-        let wanted = |p: &&mut Pending| {
-            p.signal != 0 && (p.target == 0 || p.target == mine) && mask & bit(p.signal) == 0
-        };
+        let wanted =
+            |p: &&mut Pending| p.signal != 0 && (p.target == 0 || p.target == mine) && mask & bit(p.signal) == 0;
         let oldest = self.queue.iter_mut().filter(wanted).min_by_key(|p| p.number)?;
         let taken = *oldest;
         oldest.signal = 0;

@@ -79,15 +79,7 @@ pub enum Role {
 impl Role {
     /// Whether the system must be allowed to execute or map it.
     pub(super) fn is_code(self) -> bool {
-        matches!(
-            self,
-            Role::Program
-                | Role::Loader
-                | Role::CLibrary
-                | Role::Library
-                | Role::Preload
-                | Role::Runtime
-        )
+        matches!(self, Role::Program | Role::Loader | Role::CLibrary | Role::Library | Role::Preload | Role::Runtime)
     }
 }
 

@@ -30,11 +30,7 @@ pub(super) fn pack(path: &Path, output: &Path) -> Result<Manifest> {
     let mut parts = Parts::default();
     parts.add(Role::Schedule, "schedule", path)?;
     // Under its own name, because the system names threads after the file.
-    let name = program
-        .path
-        .file_name()
-        .and_then(OsStr::to_str)
-        .unwrap_or("program");
+    let name = program.path.file_name().and_then(OsStr::to_str).unwrap_or("program");
     parts.add(Role::Program, &format!("bin/{name}"), &program.path)?;
     parts.add_libraries(&program, &schedule)?;
     parts.add_runtime()?;
@@ -43,11 +39,7 @@ pub(super) fn pack(path: &Path, output: &Path) -> Result<Manifest> {
     let manifest = Manifest {
         version: VERSION,
         raddle: env!("CARGO_PKG_VERSION").into(),
-        loader: program
-            .interpreter
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        loader: program.interpreter.unwrap_or_default().to_string_lossy().into_owned(),
         glibc: parts.glibc(),
         files: parts.files,
         missing: parts.missing,
@@ -58,18 +50,14 @@ pub(super) fn pack(path: &Path, output: &Path) -> Result<Manifest> {
 
 /// The recorded program, which must still be the one that was recorded.
 fn program(schedule: &Schedule) -> Result<Program> {
-    let name = schedule
-        .command
-        .first()
-        .context("the schedule names no program")?;
+    let name = schedule.command.first().context("the schedule names no program")?;
     let name = OsStr::from_bytes(name);
     let path = match name.as_bytes().contains(&b'/') {
         true => directory(schedule).join(name),
-        false => elf::find_in_path(name)
-            .with_context(|| format!("{} is not in PATH", Path::new(name).display()))?,
+        false => elf::find_in_path(name).with_context(|| format!("{} is not in PATH", Path::new(name).display()))?,
     };
-    let program = elf::inspect(&path)
-        .map_err(|refusal| anyhow::anyhow!("the recorded program {}: {refusal}", path.display()))?;
+    let program =
+        elf::inspect(&path).map_err(|refusal| anyhow::anyhow!("the recorded program {}: {refusal}", path.display()))?;
     let ours = program.build_id.as_deref().unwrap_or_default();
     ensure!(
         ours == schedule.build_id,
@@ -86,10 +74,7 @@ fn directory(schedule: &Schedule) -> &Path {
 }
 
 fn variable<'a>(schedule: &'a Schedule, name: &str) -> Option<&'a OsStr> {
-    let found = schedule
-        .environment
-        .iter()
-        .find(|(other, _)| other == name.as_bytes());
+    let found = schedule.environment.iter().find(|(other, _)| other == name.as_bytes());
     found.map(|(_, value)| OsStr::from_bytes(value))
 }
 
@@ -132,24 +117,15 @@ impl Parts {
         let Some(loader) = &program.interpreter else {
             bail!("the program names no loader");
         };
-        let loader_name = loader
-            .file_name()
-            .unwrap_or(OsStr::new("loader"))
-            .to_string_lossy();
+        let loader_name = loader.file_name().unwrap_or(OsStr::new("loader")).to_string_lossy();
         self.add(Role::Loader, &format!("lib/{loader_name}"), loader)?;
         // Not set when recorded means empty: what is set now does not count.
         let search = variable(schedule, "LD_LIBRARY_PATH").unwrap_or_default();
         for library in libraries::loaded(&program.path, loader, Some(search))? {
-            let role = if is_c_library(&library.name) {
-                Role::CLibrary
-            } else {
-                Role::Library
-            };
+            let role = if is_c_library(&library.name) { Role::CLibrary } else { Role::Library };
             match &library.path {
                 Some(path) => self.add(role, &format!("lib/{}", library.name), path)?,
-                None => self
-                    .missing
-                    .push(format!("{}, which the loader does not find", library.name)),
+                None => self.missing.push(format!("{}, which the loader does not find", library.name)),
             }
         }
         let preloaded = variable(schedule, "LD_PRELOAD").unwrap_or_default();
@@ -179,18 +155,10 @@ impl Parts {
         match &schedule.stdin {
             Stdin::Null | Stdin::Bytes(_) => {}
             Stdin::File(file) => {
-                self.add(
-                    Role::Stdin,
-                    "stdin",
-                    &directory.join(OsStr::from_bytes(file)),
-                )?;
+                self.add(Role::Stdin, "stdin", &directory.join(OsStr::from_bytes(file)))?;
             }
             Stdin::Beside(file) => {
-                self.add(
-                    Role::Stdin,
-                    "stdin",
-                    &path.with_file_name(OsStr::from_bytes(file)),
-                )?;
+                self.add(Role::Stdin, "stdin", &path.with_file_name(OsStr::from_bytes(file)))?;
             }
         }
         if let Some(file) = &schedule.expect.output {
@@ -213,21 +181,13 @@ impl Parts {
             Some(name) if metadata.len() <= LARGEST_INPUT => {
                 self.add_if_possible(Role::Input, &format!("work/{name}"), &path);
             }
-            Some(name) => self
-                .missing
-                .push(format!("{name}, which is too large for an input")),
-            None => self.missing.push(format!(
-                "{}, which is not below the working directory",
-                argument.display()
-            )),
+            Some(name) => self.missing.push(format!("{name}, which is too large for an input")),
+            None => self.missing.push(format!("{}, which is not below the working directory", argument.display())),
         }
     }
 
     fn glibc(&self) -> Option<String> {
-        let at = self
-            .files
-            .iter()
-            .position(|file| file.file == "lib/libc.so.6")?;
+        let at = self.files.iter().position(|file| file.file == "lib/libc.so.6")?;
         glibc_version(&fs::read(&self.sources[at]).ok()?)
     }
 }
@@ -241,17 +201,10 @@ pub(super) fn is_below(path: &Path) -> bool {
 /// The version in the sentence that every glibc prints when it is run.
 fn glibc_version(library: &[u8]) -> Option<String> {
     const BEFORE: &[u8] = b" release version ";
-    let at = library
-        .windows(BEFORE.len())
-        .position(|part| part == BEFORE)?
-        + BEFORE.len();
+    let at = library.windows(BEFORE.len()).position(|part| part == BEFORE)? + BEFORE.len();
     let rest = &library[at..];
-    let end = rest
-        .iter()
-        .position(|byte| !byte.is_ascii_digit() && *byte != b'.')?;
-    let version = std::str::from_utf8(&rest[..end])
-        .ok()?
-        .trim_end_matches('.');
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.')?;
+    let version = std::str::from_utf8(&rest[..end]).ok()?.trim_end_matches('.');
     (!version.is_empty()).then(|| version.to_owned())
 }
 
@@ -263,9 +216,7 @@ fn write(manifest: &Manifest, sources: &[PathBuf], output: &Path) -> Result<()> 
     };
     let what = || format!("{} cannot be written", output.display());
     let file = NamedTempFile::new_in(folder).with_context(what)?;
-    let is_compressed = output
-        .extension()
-        .is_some_and(|end| end == "gz" || end == "tgz");
+    let is_compressed = output.extension().is_some_and(|end| end == "gz" || end == "tgz");
     let mut buffer = BufWriter::new(file.as_file());
     if is_compressed {
         let mut encoder = GzEncoder::new(&mut buffer, Compression::default());
@@ -278,9 +229,7 @@ fn write(manifest: &Manifest, sources: &[PathBuf], output: &Path) -> Result<()> 
     drop(buffer);
     // A temporary file is private; a bundle is made to be handed on.
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    file.as_file()
-        .set_permissions(permissions)
-        .with_context(what)?;
+    file.as_file().set_permissions(permissions).with_context(what)?;
     file.persist(output).with_context(what)?;
     Ok(())
 }
@@ -291,8 +240,7 @@ fn archive(manifest: &Manifest, sources: &[PathBuf], output: impl Write) -> Resu
     append(&mut archive, NAME, 0o644, text.len() as u64, &text[..])?;
     for (file, source) in manifest.files.iter().zip(sources) {
         let mode = if file.role.is_code() { 0o755 } else { 0o644 };
-        let contents = fs::File::open(source)
-            .with_context(|| format!("{} cannot be read", source.display()))?;
+        let contents = fs::File::open(source).with_context(|| format!("{} cannot be read", source.display()))?;
         append(&mut archive, &file.file, mode, file.size, contents)?;
     }
     archive.finish()?;
@@ -315,10 +263,7 @@ fn append(
     // Exactly the size that the header says, even if the file grows meanwhile.
     let mut contents = contents.take(size);
     archive.append_data(&mut header, format!("{FOLDER}/{name}"), &mut contents)?;
-    ensure!(
-        contents.limit() == 0,
-        "{name} became shorter while it was packed"
-    );
+    ensure!(contents.limit() == 0, "{name} became shorter while it was packed");
     Ok(())
 }
 
@@ -328,8 +273,7 @@ mod tests {
 
     #[test]
     fn the_version_of_a_c_library() {
-        let text =
-            b"GNU C Library (Debian GLIBC 2.36-9+deb12u13) stable release version 2.36.\nCopyright";
+        let text = b"GNU C Library (Debian GLIBC 2.36-9+deb12u13) stable release version 2.36.\nCopyright";
         assert_eq!(glibc_version(text).as_deref(), Some("2.36"));
         assert_eq!(glibc_version(b"musl"), None);
     }

@@ -56,25 +56,15 @@ fn read(input: impl Read) -> Result<Option<Opened>> {
     let manifest = manifest(first)?;
     let loads_itself = !runs_with_our_c_library(&manifest);
 
-    let directory = tempfile::Builder::new()
-        .prefix("raddle-bundle-")
-        .tempdir()?;
+    let directory = tempfile::Builder::new().prefix("raddle-bundle-").tempdir()?;
     check_place(directory.path())?;
-    let mut expected: HashMap<_, _> = manifest
-        .files
-        .iter()
-        .map(|file| (format!("{FOLDER}/{}", file.file), file))
-        .collect();
+    let mut expected: HashMap<_, _> =
+        manifest.files.iter().map(|file| (format!("{FOLDER}/{}", file.file), file)).collect();
     for entry in entries {
         let mut entry = entry.context("the archive is damaged")?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let file = expected
-            .remove(&name)
-            .with_context(|| format!("{name} is not in its manifest, or there twice"))?;
-        ensure!(
-            entry.header().entry_type().is_file(),
-            "{name} is not a regular file"
-        );
+        let file = expected.remove(&name).with_context(|| format!("{name} is not in its manifest, or there twice"))?;
+        ensure!(entry.header().entry_type().is_file(), "{name} is not a regular file");
         if !loads_itself && matches!(file.role, Role::Loader | Role::CLibrary) {
             continue;
         }
@@ -88,10 +78,7 @@ fn read(input: impl Read) -> Result<Option<Opened>> {
 
 fn manifest(entry: impl Read) -> Result<Manifest> {
     let mut text = Vec::new();
-    entry
-        .take(LONGEST_MANIFEST)
-        .read_to_end(&mut text)
-        .context("the archive is damaged")?;
+    entry.take(LONGEST_MANIFEST).read_to_end(&mut text).context("the archive is damaged")?;
     let manifest: Manifest = serde_json::from_slice(&text).context("its manifest is damaged")?;
     ensure!(
         manifest.version <= VERSION,
@@ -99,25 +86,11 @@ fn manifest(entry: impl Read) -> Result<Manifest> {
         manifest.version,
         manifest.raddle
     );
-    ensure!(
-        manifest.files.len() <= MOST_FILES,
-        "it has {} files",
-        manifest.files.len()
-    );
-    let bytes = manifest
-        .files
-        .iter()
-        .try_fold(0u64, |sum, file| sum.checked_add(file.size));
-    ensure!(
-        bytes.is_some_and(|bytes| bytes <= MOST_BYTES),
-        "it is larger than 16 GiB"
-    );
+    ensure!(manifest.files.len() <= MOST_FILES, "it has {} files", manifest.files.len());
+    let bytes = manifest.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.size));
+    ensure!(bytes.is_some_and(|bytes| bytes <= MOST_BYTES), "it is larger than 16 GiB");
     for file in &manifest.files {
-        ensure!(
-            is_below(Path::new(&file.file)),
-            "{:?} would be written elsewhere",
-            file.file
-        );
+        ensure!(is_below(Path::new(&file.file)), "{:?} would be written elsewhere", file.file);
     }
     Ok(manifest)
 }
@@ -150,21 +123,12 @@ fn unpack(entry: &mut impl Read, file: &File, directory: &Path) -> Result<()> {
     ensure!(count == file.size, "{} is cut short", file.file);
     drop(output);
     let hash = content_hash(&path).with_context(what)?;
-    ensure!(
-        hash == file.hash,
-        "{} is damaged: its hash is {hash}, not {}",
-        file.file,
-        file.hash
-    );
+    ensure!(hash == file.hash, "{} is damaged: its hash is {hash}, not {}", file.file, file.hash);
     Ok(())
 }
 
 fn finish(manifest: Manifest, directory: TempDir, loads_itself: bool) -> Result<Opened> {
-    let at = |role| {
-        manifest
-            .one(role)
-            .map(|file| directory.path().join(&file.file))
-    };
+    let at = |role| manifest.one(role).map(|file| directory.path().join(&file.file));
     let program = at(Role::Program).context("there is no program in it")?;
     let schedule = at(Role::Schedule).context("there is no schedule in it")?;
     let interpreter = at(Role::Loader).filter(|_| loads_itself);
@@ -181,22 +145,9 @@ fn finish(manifest: Manifest, directory: TempDir, loads_itself: bool) -> Result<
 
     let bytes = fs::read(&schedule)?;
     let mut adapted = schedule::parse(&bytes).context("its schedule is damaged")?;
-    adapt(
-        &mut adapted,
-        &manifest,
-        directory.path(),
-        interpreter.is_none(),
-    );
+    adapt(&mut adapted, &manifest, directory.path(), interpreter.is_none());
     fs::write(&schedule, schedule::write(&adapted))?;
-    Ok(Opened {
-        schedule,
-        program,
-        library_path,
-        interpreter,
-        runtime,
-        manifest,
-        directory,
-    })
+    Ok(Opened { schedule, program, library_path, interpreter, runtime, manifest, directory })
 }
 
 /// Makes a schedule fit the place where it was unpacked.
@@ -212,18 +163,9 @@ fn adapt(schedule: &mut Schedule, manifest: &Manifest, directory: &Path, by_our_
     }
     let search = by_our_loader.then(|| bytes(directory.join("lib")));
     set(schedule, "LD_LIBRARY_PATH", search);
-    let preloaded = manifest
-        .files
-        .iter()
-        .filter(|file| file.role == Role::Preload);
-    let preloaded: Vec<_> = preloaded
-        .map(|file| bytes(directory.join(&file.file)))
-        .collect();
-    set(
-        schedule,
-        "LD_PRELOAD",
-        Some(preloaded.join(&b':')).filter(|paths| !paths.is_empty()),
-    );
+    let preloaded = manifest.files.iter().filter(|file| file.role == Role::Preload);
+    let preloaded: Vec<_> = preloaded.map(|file| bytes(directory.join(&file.file))).collect();
+    set(schedule, "LD_PRELOAD", Some(preloaded.join(&b':')).filter(|paths| !paths.is_empty()));
 }
 
 fn bytes(path: PathBuf) -> Vec<u8> {
@@ -231,12 +173,8 @@ fn bytes(path: PathBuf) -> Vec<u8> {
 }
 
 fn set(schedule: &mut Schedule, name: &str, value: Option<Vec<u8>>) {
-    schedule
-        .environment
-        .retain(|(other, _)| other != name.as_bytes());
-    schedule
-        .environment
-        .extend(value.map(|value| (name.as_bytes().to_vec(), value)));
+    schedule.environment.retain(|(other, _)| other != name.as_bytes());
+    schedule.environment.extend(value.map(|value| (name.as_bytes().to_vec(), value)));
     schedule.environment.sort();
 }
 
@@ -245,10 +183,7 @@ fn runs_with_our_c_library(manifest: &Manifest) -> bool {
     let Ok(ours) = identity(Path::new(&manifest.loader)) else {
         return false;
     };
-    if manifest
-        .one(Role::Loader)
-        .is_some_and(|loader| loader.identity == ours)
-    {
+    if manifest.one(Role::Loader).is_some_and(|loader| loader.identity == ours) {
         return true;
     }
     let theirs = manifest.glibc.as_deref().and_then(version);
@@ -268,10 +203,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 /// Whether a loader has the option `--argv0` (glibc 2.33); without it a program is called by its path.
 pub(super) fn knows_argv0(loader: &Path) -> bool {
-    let help = Command::new(loader)
-        .arg("--help")
-        .stdin(Stdio::null())
-        .output();
+    let help = Command::new(loader).arg("--help").stdin(Stdio::null()).output();
     help.is_ok_and(|help| {
         let text = [help.stdout, help.stderr].concat();
         text.windows(7).any(|part| part == b"--argv0")

@@ -1,0 +1,84 @@
+//! How many processors there are: as many as the campaign says, on every machine. Libraries ask in
+//! their constructors, so the answer is the same before the run starts.
+
+use core::ffi::c_int;
+
+use crate::control::{self, current, really, Mode};
+use crate::real;
+
+/// What the program is told; `None`: the truth.
+fn told() -> Option<u32> {
+    match control::mode() {
+        Mode::PassThrough => None,
+        Mode::Before => {
+            crate::start::prepare();
+            control::block().map(|block| block.settings.cpus)
+        }
+        Mode::Controlled => control::block().map(|block| block.settings.cpus),
+    }
+}
+
+/// How many processors are online.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn get_nprocs() -> c_int {
+    // SAFETY: the real function takes no arguments.
+    told().map_or_else(|| unsafe { real!(get_nprocs: fn() -> c_int)() }, |n| n as c_int)
+}
+
+/// How many processors are configured.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn get_nprocs_conf() -> c_int {
+    // SAFETY: the real function takes no arguments.
+    told().map_or_else(|| unsafe { real!(get_nprocs_conf: fn() -> c_int)() }, |n| n as c_int)
+}
+
+/// Facts about the system.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
+    let asks = name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF;
+    match told().filter(|_| asks) {
+        Some(n) => i64::from(n),
+        // SAFETY: plain numbers.
+        None => unsafe {
+            let really_ask = || real!(sysconf: fn(c_int) -> i64)(name);
+            match current() {
+                Some(me) => really(me, really_ask),
+                None => really_ask(),
+            }
+        },
+    }
+}
+
+/// Which processors a process may run on: the first so many.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn sched_getaffinity(pid: c_int, size: usize, set: *mut u8) -> c_int {
+    // SAFETY: the caller's buffer.
+    unsafe {
+        match told() {
+            Some(n) => fill(n as usize, size, set),
+            None => return real!(sched_getaffinity: fn(c_int, usize, *mut u8) -> c_int)(pid, size, set),
+        }
+    }
+    0
+}
+
+/// Which processors a thread may run on: the first so many.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_getaffinity_np(thread: usize, size: usize, set: *mut u8) -> c_int {
+    // SAFETY: the caller's buffer.
+    unsafe {
+        match told() {
+            Some(n) => fill(n as usize, size, set),
+            None => return real!(pthread_getaffinity_np: fn(usize, usize, *mut u8) -> c_int)(thread, size, set),
+        }
+    }
+    0
+}
+
+unsafe fn fill(cpus: usize, size: usize, set: *mut u8) {
+    for i in 0..size {
+        let bits = (0..8).filter(|bit| i * 8 + bit < cpus).fold(0u8, |byte, bit| byte | 1 << bit);
+        // SAFETY: the caller's buffer.
+        unsafe { set.add(i).write(bits) };
+    }
+}
