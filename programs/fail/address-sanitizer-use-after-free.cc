@@ -4,31 +4,29 @@
 #include <mutex>
 #include <thread>
 
-struct Shared {
-    std::mutex mutex;
-    int value = 0;
-};
-
 int main() {
-    auto *shared = new Shared;
-    std::mutex done;
-    bool finished = false;
+    int *shared = new int(0);
+    std::mutex mutex;
+    bool started = false;
+    int *mine = shared;
     std::thread worker([&] {
-        shared->mutex.lock();
-        shared->value++;
-        shared->mutex.unlock();
-        std::lock_guard lock(done);
-        finished = true;
+        {
+            std::lock_guard lock(mutex);
+            started = true;
+        }
+        std::lock_guard lock(mutex);
+        (*mine)++;
     });
-    bool last;
+    bool seen;
     {
-        std::lock_guard lock(done);
-        last = !finished;
+        std::lock_guard lock(mutex);
+        seen = started;
     }
-    // The bug: whether the worker is through is asked the wrong way round.
-    if (last) {
-        std::lock_guard lock(done);
+    // The bug: a worker that has started need not be through.
+    if (seen) {
         delete shared;
+        shared = nullptr;
     }
     worker.join();
+    delete shared;
 }

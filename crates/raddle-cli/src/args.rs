@@ -181,6 +181,9 @@ pub struct Policies {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// List the policies of this runtime library, its own ones too
+    #[arg(long, value_name = "FILE")]
+    pub runtime: Option<PathBuf>,
 }
 
 /// `raddle doctor`.

@@ -11,6 +11,7 @@ use crate::config::ConfigError;
 use crate::exit_code;
 use crate::inspect::elf::Refusal;
 use crate::options::OptionError;
+use crate::own_policies::OwnPoliciesError;
 use crate::policy_choice::PolicyError;
 use crate::runtime_library::RuntimeError;
 use crate::sync_functions::SyncFunctionError;
@@ -30,6 +31,9 @@ pub enum Error {
     /// There is no runtime library.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
+    /// A runtime library does not say which policies it has.
+    #[error(transparent)]
+    OwnPolicies(#[from] OwnPoliciesError),
     /// The program cannot be controlled.
     #[error("{program}: {refusal}")]
     Refused {
@@ -60,7 +64,7 @@ pub enum Error {
         /// Where and how.
         source: ParseError,
     },
-    /// A schedule file names a policy that this version does not know.
+    /// A schedule file has parameters of a policy that this version does not know.
     #[error("{path} cannot be replayed by this version of raddle: {source}")]
     SchedulePolicy {
         /// The file.

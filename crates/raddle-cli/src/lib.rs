@@ -3,6 +3,7 @@
 //! `main` is thin: it hands the words of the command line to [`run`], which gives the exit status.
 
 pub mod args;
+pub mod ask;
 pub mod campaign;
 pub mod commands;
 pub mod config;
@@ -12,6 +13,7 @@ pub mod error;
 pub mod exit_code;
 pub mod inspect;
 pub mod options;
+pub mod own_policies;
 pub mod policy_choice;
 pub mod report;
 pub mod runtime_library;

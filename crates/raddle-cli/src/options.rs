@@ -8,6 +8,7 @@ use raddle_core::decorators::guard;
 use raddle_core::schedule::MAX_DECISIONS;
 
 use crate::args::TestOptions;
+use crate::own_policies::{self, OwnPoliciesError};
 use crate::policy_choice::{PolicyChoice, PolicyError};
 use crate::suggest;
 
@@ -32,6 +33,14 @@ pub enum OptionError {
     /// See [`PolicyError`].
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// The policy may be one of the runtime's own, but the runtime does not say which it has.
+    #[error("{unknown}; {source}")]
+    OwnPolicy {
+        /// What is known without the runtime.
+        unknown: PolicyError,
+        /// Why the runtime does not say.
+        source: OwnPoliciesError,
+    },
     /// A number outside of its range.
     #[error("--{option} {value} makes no sense: expected {expected}")]
     Range {
@@ -182,7 +191,7 @@ impl Options {
         }
         check_switch(given.switch.as_deref())?;
         Ok(Options {
-            policy: PolicyChoice::parse(given.policy.as_deref().unwrap_or(DEFAULT_POLICY))?,
+            policy: policy(given.policy.as_deref().unwrap_or(DEFAULT_POLICY), given.runtime.as_deref())?,
             guard: guard_settings(given.guard, given.no_guard)?,
             runs: within("runs", given.runs.unwrap_or(DEFAULT_RUNS), 1, u64::MAX / 2)?,
             seed: given.seed.unwrap_or_else(random_seed),
@@ -208,6 +217,19 @@ impl Options {
             dispatch: !given.no_dispatch,
             runtime: given.runtime,
         })
+    }
+}
+
+/// A policy that comes with raddle, or else one of the runtime's own, which must then be asked.
+fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, OptionError> {
+    let unknown = match PolicyChoice::parse(text) {
+        Err(error @ PolicyError::Unknown { .. }) => error,
+        known => return Ok(known?),
+    };
+    match own_policies::of_named_runtime(runtime) {
+        Ok(None) => Err(unknown.into()),
+        Ok(Some(all)) => Ok(PolicyChoice::parse_among(text, all)?),
+        Err(source) => Err(OptionError::OwnPolicy { unknown, source }),
     }
 }
 

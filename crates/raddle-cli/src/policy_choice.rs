@@ -5,6 +5,7 @@ use std::fmt;
 use raddle_core::policies;
 use raddle_core::policy::{Descriptor, Parameter, MAX_PARAMETERS};
 
+use crate::own_policies;
 use crate::suggest;
 
 /// A policy with a value for each of its parameters.
@@ -70,12 +71,17 @@ pub enum PolicyError {
 }
 
 impl PolicyChoice {
-    /// Reads `NAME[:key=value,…]`.
+    /// Reads `NAME[:key=value,…]` of a policy that comes with raddle.
     pub fn parse(text: &str) -> Result<PolicyChoice, PolicyError> {
+        PolicyChoice::parse_among(text, policies::ALL)
+    }
+
+    /// Reads `NAME[:key=value,…]` of one of these policies.
+    pub fn parse_among(text: &str, all: &'static [Descriptor]) -> Result<PolicyChoice, PolicyError> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let descriptor = policies::find(name).ok_or_else(|| PolicyError::Unknown {
+        let descriptor = all.iter().find(|d| d.name == name).ok_or_else(|| PolicyError::Unknown {
             name: name.to_string(),
-            hint: suggest::hint(name, &policies::ALL.iter().map(|d| d.name).collect::<Vec<_>>()),
+            hint: suggest::hint(name, &all.iter().map(|d| d.name).collect::<Vec<_>>()),
         })?;
         let mut values: Vec<Option<f64>> = vec![None; descriptor.parameters.len()];
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
@@ -90,10 +96,21 @@ impl PolicyChoice {
         Ok(PolicyChoice { descriptor, values })
     }
 
-    /// A policy as a schedule file names it.
+    /// A policy as a schedule file names it. One that does not come with raddle is taken at its word:
+    /// the decisions are in the file, so that nobody asks the policy.
     pub fn from_recording(name: &str, parameters: &[(String, f64)]) -> Result<PolicyChoice, PolicyError> {
+        if policies::find(name).is_none() {
+            let descriptor = own_policies::recorded(name, parameters);
+            return Ok(PolicyChoice { descriptor, values: parameters.iter().map(|(_, value)| *value).collect() });
+        }
         let pairs: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         PolicyChoice::parse(&format!("{name}:{}", pairs.join(",")))
+    }
+
+    /// A policy for where none is asked.
+    pub fn any() -> PolicyChoice {
+        let descriptor = &policies::ALL[0];
+        PolicyChoice { descriptor, values: descriptor.parameters.iter().map(|p| p.default).collect() }
     }
 
     /// The parameters with their values.

@@ -40,12 +40,23 @@ pub fn find(option: Option<&Path>) -> Result<PathBuf, RuntimeError> {
     find_near(option, std::env::var_os(VARIABLE), &executable)
 }
 
-fn find_near(option: Option<&Path>, variable: Option<OsString>, executable: &Path) -> Result<PathBuf, RuntimeError> {
+/// The runtime library that the user has named, by the option or the variable; `None` when raddle's
+/// own is used.
+pub fn named(option: Option<&Path>) -> Result<Option<PathBuf>, RuntimeError> {
+    named_by(option, std::env::var_os(VARIABLE))
+}
+
+fn named_by(option: Option<&Path>, variable: Option<OsString>) -> Result<Option<PathBuf>, RuntimeError> {
     if let Some(path) = option {
-        return existing(path, "--runtime");
+        return existing(path, "--runtime").map(Some);
     }
-    if let Some(path) = variable.filter(|value| !value.is_empty()) {
-        return existing(Path::new(&path), VARIABLE);
+    let variable = variable.filter(|value| !value.is_empty());
+    variable.map(|path| existing(Path::new(&path), VARIABLE)).transpose()
+}
+
+fn find_near(option: Option<&Path>, variable: Option<OsString>, executable: &Path) -> Result<PathBuf, RuntimeError> {
+    if let Some(path) = named_by(option, variable)? {
+        return Ok(path);
     }
     let folder = executable.parent().unwrap_or(Path::new("/"));
     let above = folder.parent().unwrap_or(Path::new("/"));

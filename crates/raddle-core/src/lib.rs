@@ -13,6 +13,7 @@ pub mod enabled;
 pub mod event;
 pub mod policies;
 pub mod policy;
+pub mod policy_list;
 pub mod rng;
 #[cfg(feature = "std")]
 pub mod schedule;

@@ -258,6 +258,8 @@ fn in_place(me: ThreadId, request: &Request) {
         let thread = flags & libc::CLONE_THREAD as usize != 0;
         s.escaped(if thread { Escape::ForeignThread } else { Escape::Children });
         s.open_world = true;
+        // Whoever shares our memory can wake our threads.
+        s.foreign_threads |= flags & libc::CLONE_VM as usize != 0;
     }
 }
 

@@ -1,11 +1,21 @@
 //! The policies that this runtime knows: those of raddle-core and those that were registered.
+//!
+//! The command line asks for them by starting a program, itself, with the runtime and the variable
+//! [`policy_list::VARIABLE`]: the list is written to standard output and the process ends.
 
 use core::cell::UnsafeCell;
+use core::ffi::{c_char, CStr};
+use core::fmt::{self, Write};
 
-use raddle_core::policies;
 use raddle_core::policy::Descriptor;
+use raddle_core::{block, policies, policy_list};
+
+use crate::{sys, syscall};
 
 const MOST: usize = 16;
+
+/// Bytes of a policy's state that there is memory for.
+pub const STATE_SIZE: usize = 1 << 20;
 
 struct Registered(UnsafeCell<[Option<&'static Descriptor>; MOST]>);
 
@@ -18,33 +28,144 @@ static REGISTERED: Registered = Registered(UnsafeCell::new([None; MOST]));
 pub fn register(descriptor: &'static Descriptor) {
     // SAFETY: constructors run one after the other.
     let registered = unsafe { &mut *REGISTERED.0.get() };
-    if let Some(free) = registered.iter_mut().find(|r| r.is_none()) {
-        *free = Some(descriptor);
+    match registered.iter_mut().find(|r| r.is_none()) {
+        Some(free) => *free = Some(descriptor),
+        None => sys::complain("raddle: a runtime has at most 16 policies of its own; one is left out\n"),
     }
+}
+
+/// All policies, the registered ones first.
+fn all() -> impl Iterator<Item = &'static Descriptor> {
+    // SAFETY: nobody writes after the constructors.
+    let registered = unsafe { &*REGISTERED.0.get() };
+    registered.iter().flatten().copied().chain(policies::ALL)
 }
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
-    // SAFETY: nobody writes after the constructors.
-    let registered = unsafe { &*REGISTERED.0.get() };
-    registered.iter().flatten().copied().find(|d| d.name == name).or_else(|| policies::find(name))
+    all().find(|d| d.name == name)
 }
 
-/// Registers a policy of a runtime built out of tree.
+/// Stops the build when the runtime could not use the policy.
+pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
+    policy_list::check(descriptor);
+    assert!(descriptor.layout.size() <= STATE_SIZE, "a policy's state is at most 1 MiB");
+    assert!(descriptor.layout.align() <= 4096, "a policy's state is aligned to a page at most");
+    descriptor
+}
+
+/// Registers a policy of a runtime built out of tree: `register!(DESCRIPTOR);`.
 #[macro_export]
 macro_rules! register {
     ($descriptor:expr) => {
         const _: () = {
-            static DESCRIPTOR: $crate::policies::Description = $descriptor;
-            extern "C" fn add() {
-                $crate::policies::register(&DESCRIPTOR);
+            extern "C" fn __raddle_register() {
+                // No item of ours: the expression means what it means at the caller's.
+                $crate::policies::register(const { $crate::policies::checked(&$descriptor) });
             }
             #[used]
             #[link_section = ".init_array"]
-            static ADD: extern "C" fn() = add;
+            static __RADDLE_REGISTER: extern "C" fn() = __raddle_register;
         };
     };
 }
 
-/// What [`register!`](crate::register) takes.
-pub type Description = Descriptor;
+/// Lists the policies and ends the process, if the environment asks for that.
+///
+/// # Safety
+/// `environment` is a list of strings that is ended by null.
+pub unsafe fn list_if_asked(environment: *mut *mut c_char) {
+    // SAFETY: the caller's promise.
+    let (asked, under_control) =
+        unsafe { (value(environment, policy_list::VARIABLE), value(environment, block::FD_VARIABLE)) };
+    if asked != Some(b"1") || under_control.is_some() {
+        return;
+    }
+    let mut out = Out { buffer: [0; 512], used: 0 };
+    let written = policy_list::write(&mut out, all()).and_then(|()| out.flush());
+    sys::exit_group(written.is_err().into());
+}
+
+/// The value of a variable.
+///
+/// # Safety
+/// As for [`list_if_asked`].
+unsafe fn value<'a>(mut environment: *mut *mut c_char, name: &str) -> Option<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !(*environment).is_null() {
+            let entry = CStr::from_ptr(*environment).to_bytes();
+            if let Some([b'=', value @ ..]) = entry.strip_prefix(name.as_bytes()) {
+                return Some(value);
+            }
+            environment = environment.add(1);
+        }
+    }
+    None
+}
+
+/// Standard output.
+struct Out {
+    buffer: [u8; 512],
+    used: usize,
+}
+
+impl Out {
+    fn flush(&mut self) -> fmt::Result {
+        let mut rest = &self.buffer[..self.used];
+        while !rest.is_empty() {
+            // SAFETY: reads the buffer only.
+            match unsafe { syscall!(sys::SYS_write, 1, rest.as_ptr(), rest.len()) } {
+                n if n > 0 => rest = &rest[n as usize..],
+                n if n == -(libc::EINTR as isize) => {}
+                _ => return Err(fmt::Error),
+            }
+        }
+        self.used = 0;
+        Ok(())
+    }
+}
+
+impl Write for Out {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for part in text.as_bytes().chunks(self.buffer.len()) {
+            if part.len() > self.buffer.len() - self.used {
+                self.flush()?;
+            }
+            self.buffer[self.used..self.used + part.len()].copy_from_slice(part);
+            self.used += part.len();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The name is the one that the macro must not have for itself.
+    const DESCRIPTOR: Descriptor = Descriptor { name: "of-the-test", ..policies::random::DESCRIPTOR };
+    const SECOND: Descriptor = Descriptor { summary: "replaced", ..policies::random::DESCRIPTOR };
+
+    crate::register!(DESCRIPTOR);
+    crate::register!(SECOND);
+
+    #[test]
+    fn registered_policies_come_first() {
+        assert_eq!(find("of-the-test").map(|d| d.name), Some("of-the-test"));
+        assert_eq!(find("random").map(|d| d.summary), Some("replaced"));
+        assert_eq!(find("pct").map(|d| d.name), Some("pct"));
+        assert!(find("nothing").is_none());
+    }
+
+    #[test]
+    fn variables_are_found_by_their_whole_name() {
+        let texts = [c"RADDLE_POLICIES_=1", c"B=RADDLE_POLICIES=1", c"A="].map(|text| text.as_ptr().cast_mut());
+        let mut environment = [texts[0], texts[1], texts[2], core::ptr::null_mut()];
+        // SAFETY: ended by null.
+        let mut value = |name| unsafe { value(environment.as_mut_ptr(), name) };
+        assert_eq!(value("A"), Some(&b""[..]));
+        assert_eq!(value("B"), Some(&b"RADDLE_POLICIES=1"[..]));
+        assert_eq!(value("RADDLE_POLICIES"), None);
+    }
+}

@@ -167,6 +167,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
     prepare();
     // SAFETY: libc's arguments; the program's main.
     unsafe {
+        crate::policies::list_if_asked(environment);
         clean_environment(environment);
         if let Some(block) = control::block() {
             if control::mode() == Mode::Before {

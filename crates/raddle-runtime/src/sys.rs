@@ -90,6 +90,13 @@ pub fn getpid() -> i32 {
     unsafe { syscall!(SYS_getpid) as i32 }
 }
 
+/// Lets the kernel run somebody else for a moment.
+pub fn give_way() {
+    let moment = timespec(20_000);
+    // SAFETY: reads the time only.
+    unsafe { syscall!(libc::SYS_nanosleep, &moment as *const _, 0) };
+}
+
 /// The real monotonic clock, in nanoseconds.
 pub fn real_monotonic() -> u64 {
     let mut time = timespec(0);

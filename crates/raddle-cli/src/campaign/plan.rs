@@ -126,10 +126,13 @@ impl Plan {
         if !self.dispatch {
             flags |= flag::NO_DISPATCH;
         }
+        // A replay follows its decisions; the runtime may not even have the policy that made them.
+        let any = PolicyChoice::any();
+        let policy = if self.recording.is_some() { &any } else { &self.policy };
         Settings {
             seed: 0,
-            policy: self.policy.block_name(),
-            parameters: self.policy.block_parameters(),
+            policy: policy.block_name(),
+            parameters: policy.block_parameters(),
             guard: self.guard,
             profile: Profile::default(),
             max_steps: self.max_steps,

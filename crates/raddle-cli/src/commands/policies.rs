@@ -11,41 +11,50 @@ use super::{print, write_json};
 use crate::args;
 use crate::error::Error;
 use crate::exit_code;
+use crate::own_policies;
 use crate::policy_choice::range;
+use crate::report::command_line::quoted;
 
 /// Runs the command.
 pub fn run(args: &args::Policies) -> Result<u8, Error> {
+    let runtime = args.runtime.as_deref();
+    // Only when it was asked for: the list must not fail because of a variable.
+    let own = runtime.map(|file| own_policies::of_named_runtime(Some(file))).transpose()?.flatten();
+    let all = own.unwrap_or(policies::ALL);
     if args.json {
-        let all: Vec<_> = policies::ALL.iter().map(PolicyReport::new).collect();
+        let all: Vec<_> = all.iter().map(PolicyReport::new).collect();
         write_json(Path::new("-"), &all)?;
     } else {
         let width = console::Term::stdout().size_checked().map_or(100, |(_, columns)| columns);
-        print(&table(width));
+        print(&format!("{}\n\n{}\n", table(all, width), example(all, runtime)));
     }
     Ok(exit_code::OK)
 }
 
-fn table(width: u16) -> String {
+fn table(all: &[Descriptor], width: u16) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     table.set_header(["policy", "what it does", "source"]);
-    for policy in policies::ALL {
+    for policy in all {
         let mut text = policy.summary.to_string();
         for parameter in policy.parameters {
             text += &format!("\n  {}={}: {}; {}", parameter.name, parameter.default, parameter.help, range(parameter));
         }
         table.add_row([policy.name, &text, policy.source]);
     }
-    format!("{table}\n\nraddle test --policy {} -- PROGRAM\n", example())
+    table.to_string()
 }
 
-fn example() -> String {
-    let with_parameters = policies::ALL.iter().find(|policy| !policy.parameters.is_empty());
-    match with_parameters.and_then(|policy| Some((policy, policy.parameters.first()?))) {
+/// A command line that uses one of them.
+fn example(all: &[Descriptor], runtime: Option<&Path>) -> String {
+    let with_parameters = all.iter().find_map(|policy| Some((policy, policy.parameters.first()?)));
+    let policy = match with_parameters {
         Some((policy, parameter)) => format!("{}:{}={}", policy.name, parameter.name, parameter.default),
         None => "NAME".to_string(),
-    }
+    };
+    let runtime = runtime.map(|file| format!("--runtime {} ", quoted(file.as_os_str()))).unwrap_or_default();
+    format!("raddle test {runtime}--policy {policy} -- PROGRAM")
 }
 
 #[derive(Serialize)]
@@ -93,12 +102,19 @@ mod tests {
 
     #[test]
     fn names_every_policy_and_parameter() {
-        let text = table(100);
+        let text = table(policies::ALL, 100);
         for policy in policies::ALL {
             assert!(text.contains(policy.name), "{text}");
             for parameter in policy.parameters {
                 assert!(text.contains(&format!("{}={}", parameter.name, parameter.default)), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn the_example_can_be_copied() {
+        assert_eq!(example(policies::ALL, None), "raddle test --policy pct:d=3 -- PROGRAM");
+        let with_runtime = example(&policies::ALL[..1], Some(Path::new("my own.so")));
+        assert_eq!(with_runtime, "raddle test --runtime 'my own.so' --policy NAME -- PROGRAM");
     }
 }

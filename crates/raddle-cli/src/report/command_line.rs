@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use raddle_core::decorators::guard;
+use raddle_core::policies;
 
 use crate::campaign::plan::Plan;
 use crate::options::{DEFAULT_CPUS, DEFAULT_MAX_STEPS};
@@ -21,6 +22,9 @@ pub fn explore_again(plan: &Plan, run: u64) -> String {
         format!("--seed {}", plan.seed),
         format!("--runs {run}"),
     ];
+    if policies::find(plan.policy.descriptor.name).is_none() {
+        words.push(format!("--runtime {}", quoted(plan.target.runtime.as_os_str())));
+    }
     if plan.guard == guard::Settings::OFF {
         words.push("--no-guard".to_string());
     } else if plan.guard != guard::Settings::DEFAULT {

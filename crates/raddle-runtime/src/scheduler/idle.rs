@@ -29,7 +29,7 @@ impl Scheduler {
                 continue;
             }
             let deadline = self.next_deadline();
-            let open = self.polled.iter().any(|t| self.waits_for_the_world(t)) || signals::expected(self);
+            let open = self.polled.iter().any(|t| self.waits_for_the_world(t)) || signals::expected(self) || self.foreign_threads;
             // A signal may come from anywhere at any time, so waiting for one holds no clock up.
             let slow = open && !self.only_signals();
             match deadline {
@@ -72,7 +72,7 @@ impl Scheduler {
 
     fn only_signals(&mut self) -> bool {
         let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_the_world(t);
-        self.polled.iter().all(waits) && !signals::expected(self)
+        self.polled.iter().all(waits) && !signals::expected(self) && !self.foreign_threads
     }
 
     fn waits_for_the_world(&self, t: ThreadId) -> bool {

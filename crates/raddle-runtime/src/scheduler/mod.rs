@@ -19,6 +19,7 @@ use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, 
 use crate::failure;
 use crate::model::waiters::Waiters;
 use crate::signals::kernel as signals;
+use crate::sys;
 use clock::{Clock, NEVER};
 use thread::{owner, Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
@@ -64,6 +65,8 @@ pub struct Scheduler {
     pub outside_touched: bool,
     /// A child process exists or existed, or descriptors reach beyond this process.
     pub open_world: bool,
+    /// Threads run in this process that were not created by pthread_create.
+    pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
     /// The last step was taken while nobody else was enabled.
@@ -494,6 +497,9 @@ impl Scheduler {
         } else if !self.polled.is_empty() {
             self.futile = 0;
             self.look_outside();
+        } else if self.open_world {
+            // Another process, or a thread that is not ours, may be what is waited for.
+            sys::give_way();
         } else if self.results().points - self.progress_at > LIVELOCK {
             failure::stop(self, Outcome::Livelock);
         }
@@ -501,7 +507,7 @@ impl Scheduler {
 
     #[cold]
     fn limit_reached(&mut self) {
-        let stuck = self.results().points - self.progress_at > self.settings().max_steps / 2;
+        let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().max_steps / 2;
         failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
     }
 
