@@ -15,6 +15,7 @@ use crate::{dispatch, points, real, sys, syscall};
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 static MAIN: AtomicUsize = AtomicUsize::new(0);
+static ATTACHED: AtomicBool = AtomicBool::new(false);
 static PREPARED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(not(test))]
@@ -28,9 +29,10 @@ extern "C" fn constructor() {
 #[link_section = ".init_array"]
 static CONSTRUCTOR: extern "C" fn() = constructor;
 
-/// Finds the block and maps it; once.
-pub fn prepare() {
-    if PREPARED.swap(true, Ordering::Relaxed) {
+/// Finds the block and maps it; once. Calls nothing of libc, because an allocator may ask us about
+/// the machine while it sets itself up.
+pub fn attach() {
+    if ATTACHED.swap(true, Ordering::Relaxed) {
         return;
     }
     let Some(fd) = descriptor_from_environment() else {
@@ -42,13 +44,21 @@ pub fn prepare() {
     };
     control::set_block(block);
     control::reserve();
+}
+
+/// Makes everything ready for a run; once.
+pub fn prepare() {
+    attach();
+    let Some(block) = control::block() else { return };
+    if PREPARED.swap(true, Ordering::Relaxed) {
+        return;
+    }
     points::find_all();
     points::thread::prepare();
     points::process::prepare();
     dispatch::prepare();
     open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
-    // SAFETY: mapped.
-    unsafe { (*block).control.attached.store(1, Ordering::Release) };
+    block.control.attached.store(1, Ordering::Release);
 }
 
 /// Descriptors that were open when the program started.

@@ -92,6 +92,11 @@ impl Launch {
             environment::set(&mut variables, OsStr::new(USERS_PRELOAD), users);
         }
         environment::set(&mut variables, OsStr::new("TMPDIR"), scratch.tmp.clone().into());
+        // libgomp's threads spin for milliseconds before they sleep, on a core where nobody else runs.
+        let spins = variables.iter().any(|(name, _)| name == "GOMP_SPINCOUNT" || name == "OMP_WAIT_POLICY");
+        if !spins && target.program.needed.iter().any(|library| library.starts_with("libgomp")) {
+            environment::set(&mut variables, OsStr::new("GOMP_SPINCOUNT"), "0".into());
+        }
         let block = BLOCK_DESCRIPTOR.to_string();
         environment::set(&mut variables, OsStr::new(FD_VARIABLE), block.into());
         let directory = if target.own_directory { &scratch.cwd } else { &target.directory };

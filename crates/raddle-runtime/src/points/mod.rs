@@ -52,15 +52,6 @@ pub unsafe fn next_definition(name: &'static c_char) -> usize {
     unsafe { dlsym(RTLD_NEXT, name) as usize }
 }
 
-/// Whether any object of the program defines a symbol.
-///
-/// # Safety
-/// The loader must be ready for dlsym.
-pub unsafe fn defines(name: &core::ffi::CStr) -> bool {
-    // SAFETY: the caller's promise; RTLD_DEFAULT is null.
-    unsafe { !dlsym(core::ptr::null_mut(), name.as_ptr()).is_null() }
-}
-
 /// Sets errno and returns -1, as system call wrappers do.
 pub fn fail(error: c_int) -> c_int {
     // SAFETY: libc gives every thread an errno.

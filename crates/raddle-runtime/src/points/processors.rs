@@ -11,7 +11,7 @@ fn told() -> Option<u32> {
     match control::mode() {
         Mode::PassThrough => None,
         Mode::Before => {
-            crate::start::prepare();
+            crate::start::attach();
             control::block().map(|block| block.settings.cpus)
         }
         Mode::Controlled => control::block().map(|block| block.settings.cpus),

@@ -4,6 +4,7 @@
 //! in a destructor of thread-specific data that is armed again until it runs last, so that the
 //! program's own destructors run under control.
 
+use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -28,6 +29,23 @@ extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
 }
 
+// Whether a sanitizer is there, by weak references: asking dlsym for what is not there allocates.
+global_asm!(
+    ".weak __asan_init",
+    ".weak __tsan_init",
+    ".globl raddle_sanitizer",
+    ".hidden raddle_sanitizer",
+    ".type raddle_sanitizer,@function",
+    "raddle_sanitizer:",
+    "mov rax, qword ptr [rip + __asan_init@GOTPCREL]",
+    "or rax, qword ptr [rip + __tsan_init@GOTPCREL]",
+    "ret",
+);
+
+extern "C" {
+    fn raddle_sanitizer() -> usize;
+}
+
 /// The key of our destructor, plus one.
 static KEY: AtomicU32 = AtomicU32::new(0);
 /// Where glibc keeps a thread's kernel id, in bytes from its thread pointer; 0 when unknown.
@@ -49,8 +67,8 @@ pub fn prepare() {
         KEY.store(key + 1, Ordering::Relaxed);
     }
     find_tid_offset();
-    // SAFETY: only asks whether the symbol exists.
-    let sanitized = unsafe { super::defines(c"__asan_init") || super::defines(c"__tsan_init") };
+    // SAFETY: reads two words that the loader has filled in.
+    let sanitized = unsafe { raddle_sanitizer() } != 0;
     SANITIZED.store(sanitized, Ordering::Relaxed);
 }
 

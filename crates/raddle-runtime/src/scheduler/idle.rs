@@ -29,7 +29,9 @@ impl Scheduler {
                 continue;
             }
             let deadline = self.next_deadline();
-            let open = self.polled.iter().any(|t| self.waits_for_the_world(t)) || signals::expected(self) || self.foreign_threads;
+            let open = self.polled.iter().any(|t| self.waits_for_the_world(t))
+                || signals::expected(self)
+                || self.foreign_threads;
             // A signal may come from anywhere at any time, so waiting for one holds no clock up.
             let slow = open && !self.only_signals();
             match deadline {

@@ -1,44 +1,48 @@
 //! A policy of one's own, in a runtime of one's own: the thread that runs goes on with probability
-//! 0.9; otherwise any enabled thread does, uniformly.
+//! `stay`; otherwise any enabled thread does, uniformly.
 
 #![no_std]
 
-use raddle_core::policy::{Descriptor, Point, Policy, Run};
+use raddle_core::policy::{Descriptor, Parameter, Point, Policy, Run};
 use raddle_core::{descriptor, Rng, ThreadId};
 
-/// The probability that the thread that runs goes on.
-const STAY: f64 = 0.9;
-
-const STICKY: Descriptor = descriptor!(
+const DESCRIPTOR: Descriptor = descriptor!(
     Sticky,
-    // The command line offers the policies that come with raddle; a registered one of the same name
-    // is found first.
-    name: "random",
-    summary: "stays with the thread that runs with probability 0.9, else any enabled thread",
+    name: "sticky",
+    summary: "stays with the thread that runs, or goes to any enabled one",
     source: "an example",
     learns: false,
-    parameters: &[]
+    parameters: &[Parameter {
+        name: "stay",
+        help: "the probability that the thread that runs goes on",
+        default: 0.9,
+        min: 0.0,
+        max: 1.0,
+        whole: false,
+    }]
 );
 
-raddle_runtime::register!(STICKY);
+raddle_runtime::register!(DESCRIPTOR);
 
 struct Sticky {
     rng: Rng,
+    stay: f64,
 }
 
 impl Default for Sticky {
     fn default() -> Self {
-        Sticky { rng: Rng::new(0) }
+        Sticky { rng: Rng::new(0), stay: 0.0 }
     }
 }
 
 impl Policy for Sticky {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
+        self.stay = run.parameters[0];
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        if point.enabled.contains(point.current) && self.rng.chance(STAY) {
+        if point.enabled.contains(point.current) && self.rng.chance(self.stay) {
             return point.current;
         }
         let k = self.rng.below(point.enabled.len() as u64) as usize;

@@ -1,0 +1,80 @@
+//! Programs that misbehave, and code that has no schedule points: each ends as it would natively, with
+//! the right kind of finding, or is helped along and reported as such.
+
+mod support;
+
+use serde_json::Value;
+use support::Folder;
+
+fn source(before: &str, thread: &str, main: &str) -> String {
+    format!(
+        "#define _GNU_SOURCE\n#include <assert.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n\
+         #include <string.h>\n#include <sys/resource.h>\n#include <unistd.h>\n{before}\n\
+         static void *worker(void *unused) {{ {thread} return unused; }}\n\
+         int main(void) {{ pthread_t thread; pthread_create(&thread, 0, worker, 0); {main} pthread_join(thread, 0); return 0; }}\n"
+    )
+}
+
+fn first_failure(report: &Value) -> (String, String) {
+    let text = |key: &str| report["failures"][0][key].as_str().unwrap_or_default().to_string();
+    (text("kind"), text("message"))
+}
+
+#[test]
+fn a_stack_overflow_is_a_fatal_signal() {
+    let folder = Folder::new();
+    let recursion = "static int deeper(volatile char *above) { volatile char here[4096]; here[0] = above[0]; return deeper(here) + here[0]; }";
+    folder.program("overflows", &source(recursion, "char c = 0; deeper(&c);", ""));
+    let (kind, message) = first_failure(&folder.json(&["--runs", "2", "--seed", "1"], "./overflows"));
+    assert_eq!(kind, "signal");
+    assert!(message.starts_with("SIGSEGV"), "{message}");
+}
+
+#[test]
+fn exhausted_memory_ends_as_it_would_natively() {
+    let folder = Folder::new();
+    let eats = "struct rlimit most = { 1l << 46, 1l << 46 }; setrlimit(RLIMIT_AS, &most); \
+                for (;;) { char *more = malloc(1l << 40); if (!more) abort(); }";
+    folder.program("eats", &source("", eats, ""));
+    let (kind, message) = first_failure(&folder.json(&["--runs", "2", "--seed", "1"], "./eats"));
+    assert_eq!((kind.as_str(), message.as_str()), ("signal", "SIGABRT"));
+}
+
+#[test]
+fn ignored_and_reset_signals_do_not_matter() {
+    let folder = Folder::new();
+    let signals = "for (int s = 1; s < 65; s++) { signal(s, SIG_IGN); signal(s, SIG_DFL); } signal(SIGTERM, SIG_IGN); \
+                   sigset_t all; sigfillset(&all); pthread_sigmask(SIG_BLOCK, &all, 0);";
+    folder.program(
+        "ignores",
+        &source("static pthread_mutex_t m;", "pthread_mutex_lock(&m); pthread_mutex_unlock(&m);", signals),
+    );
+    let report = folder.json(&["--runs", "20", "--seed", "1"], "./ignores");
+    assert_eq!(report["failing_runs"], 0, "{report}");
+}
+
+#[test]
+fn a_spin_without_schedule_points_is_preempted_and_reported() {
+    let folder = Folder::new();
+    let main = "while (!flag) ;";
+    folder.program("spins", &source("static volatile int flag;", "usleep(1); flag = 1;", main));
+    let report = folder.json(&["--runs", "2", "--seed", "1", "--policy", "random"], "./spins");
+    assert_eq!(report["failing_runs"], 0, "{report}");
+    assert!(report["uncontrolled"].to_string().contains("preempted by a timer"), "{report}");
+}
+
+#[test]
+fn a_named_function_becomes_a_schedule_point() {
+    let folder = Folder::new();
+    // Between reading and writing there is nothing but a call of the program's own function.
+    let before =
+        "static volatile int counter; __attribute__((noinline)) void publish(int value) { counter = value; }\n\
+                  static void add(void) { int seen = counter; publish(seen + 1); }";
+    folder
+        .program("races", &source(before, "add();", "add(); pthread_join(thread, 0); assert(counter == 2); return 0;"));
+    let options = ["--runs", "200", "--seed", "1", "--policy", "random"];
+    let report = folder.json(&options, "./races");
+    assert_eq!(report["failing_runs"], 0, "{report}");
+    let report = folder.json(&[&options[..], &["--sync-function", "publish"]].concat(), "./races");
+    assert_eq!(first_failure(&report).0, "assert", "{report}");
+}
