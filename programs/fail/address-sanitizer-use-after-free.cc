@@ -1,6 +1,7 @@
 // fail: an object that is freed while another thread still uses it, as AddressSanitizer reports it
 // flags: -fsanitize=address
 // expect: sanitizer
+// replays: 10
 #include <mutex>
 #include <thread>
 

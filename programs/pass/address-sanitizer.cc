@@ -1,5 +1,6 @@
 // pass: a program built with AddressSanitizer, whose runtime must come before ours
 // flags: -fsanitize=address
+// outside: yes
 #include <cassert>
 #include <mutex>
 #include <thread>

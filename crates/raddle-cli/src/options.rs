@@ -39,7 +39,7 @@ pub enum OptionError {
         /// What is known without the runtime.
         unknown: PolicyError,
         /// Why the runtime does not say.
-        source: OwnPoliciesError,
+        source: Box<OwnPoliciesError>,
     },
     /// A number outside of its range.
     #[error("--{option} {value} makes no sense: expected {expected}")]
@@ -229,7 +229,7 @@ fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, OptionErro
     match own_policies::of_named_runtime(runtime) {
         Ok(None) => Err(unknown.into()),
         Ok(Some(all)) => Ok(PolicyChoice::parse_among(text, all)?),
-        Err(source) => Err(OptionError::OwnPolicy { unknown, source }),
+        Err(error) => Err(OptionError::OwnPolicy { unknown, source: Box::new(error) }),
     }
 }
 

@@ -101,7 +101,7 @@ pub unsafe fn scheduler() -> &'static mut Scheduler {
 /// Reserves the memory; done before the fork server starts so that all runs have the same layout.
 pub fn reserve() {
     sys::map_at(STATE_ADDRESS, core::mem::size_of::<State>().next_multiple_of(4096));
-    sys::map_at(POLICY_ADDRESS, 1 << 20);
+    sys::map_at(POLICY_ADDRESS, policies::STATE_SIZE);
 }
 
 /// Starts the run in the calling thread, which becomes the main thread.

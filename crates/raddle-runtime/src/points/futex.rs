@@ -113,9 +113,13 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         s.waiters.insert(me, key);
         let thread = s.thread(me);
         thread.futex_bits = bits;
+        thread.futex_word = call.word;
+        thread.futex_value = call.value;
         thread.interruptible = true;
         let wake = wait(me, Event::new(EventKind::FutexResume, key), until, deadline);
-        scheduler().thread(me).interruptible = false;
+        let thread = scheduler().thread(me);
+        thread.interruptible = false;
+        thread.futex_word = core::ptr::null();
         match wake {
             Wake::TimedOut => -(ETIMEDOUT as isize),
             Wake::Interrupted => -(EINTR as isize),

@@ -68,8 +68,19 @@ impl Scheduler {
             if waits && self.ready(t) {
                 self.enabled.set(t, true);
             }
+            if self.foreign_threads && self.futex_changed(t) {
+                self.wake(t);
+            }
         }
         !self.enabled.is_empty()
+    }
+
+    /// Whether the word of a futex that the thread waits for has changed. A thread that is not ours, or
+    /// the kernel at its end, wakes real waiters only; a wake-up too many is allowed.
+    fn futex_changed(&self, t: ThreadId) -> bool {
+        let thread = &self.threads[t.index()];
+        // SAFETY: the program keeps the word while a thread waits for it.
+        !thread.futex_word.is_null() && unsafe { thread.futex_word.read_volatile() } != thread.futex_value
     }
 
     fn only_signals(&mut self) -> bool {

@@ -140,6 +140,10 @@ pub struct Thread {
     pub deadline: u64,
     /// The bits of a FUTEX_WAIT_BITSET.
     pub futex_bits: u32,
+    /// The word of a FUTEX_WAIT, while it lasts.
+    pub futex_word: *const u32,
+    /// What the word held when the wait started.
+    pub futex_value: u32,
     /// The kernel's id.
     pub tid: i32,
     /// Where the kernel clears the id when the thread is gone.
