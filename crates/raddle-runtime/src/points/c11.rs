@@ -3,7 +3,6 @@
 use core::ffi::{c_int, c_void};
 
 use libc::{timespec, EBUSY, ETIMEDOUT};
-use raddle_core::ThreadId;
 
 use super::condition::{
     pthread_cond_broadcast, pthread_cond_signal, pthread_cond_timedwait, pthread_cond_wait, Condition,
@@ -50,8 +49,7 @@ pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, ar
 
 interpose! {
     /// Waits for a thread's end.
-    fn thrd_join(handle: usize, value: *mut c_int) -> c_int |me| {
-        let _: ThreadId = me;
+    fn thrd_join(handle: usize, value: *mut c_int) -> c_int |_| {
         let mut result: *mut c_void = core::ptr::null_mut();
         let error = pthread_join(handle, &mut result);
         if error == 0 && !value.is_null() {
@@ -61,14 +59,12 @@ interpose! {
     }
 
     /// Lets a thread end on its own.
-    fn thrd_detach(handle: usize) -> c_int |me| {
-        let _: ThreadId = me;
+    fn thrd_detach(handle: usize) -> c_int |_| {
         outcome(pthread_detach(handle))
     }
 
     /// Gives way.
-    fn thrd_yield() |me| {
-        let _: ThreadId = me;
+    fn thrd_yield() |_| {
         super::time::sched_yield();
     }
 
@@ -88,56 +84,47 @@ interpose! {
     }
 
     /// Locks.
-    fn mtx_lock(mutex: *mut Mutex) -> c_int |me| {
-        let _: ThreadId = me;
+    fn mtx_lock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_lock(mutex))
     }
 
     /// Locks, but not for ever.
-    fn mtx_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
-        let _: ThreadId = me;
+    fn mtx_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |_| {
         outcome(pthread_mutex_timedlock(mutex, time))
     }
 
     /// Tries to lock.
-    fn mtx_trylock(mutex: *mut Mutex) -> c_int |me| {
-        let _: ThreadId = me;
+    fn mtx_trylock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_trylock(mutex))
     }
 
     /// Unlocks.
-    fn mtx_unlock(mutex: *mut Mutex) -> c_int |me| {
-        let _: ThreadId = me;
+    fn mtx_unlock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_unlock(mutex))
     }
 
     /// Waits for a condition.
-    fn cnd_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |me| {
-        let _: ThreadId = me;
+    fn cnd_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_cond_wait(condition, mutex))
     }
 
     /// Waits for a condition, but not for ever.
-    fn cnd_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
-        let _: ThreadId = me;
+    fn cnd_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |_| {
         outcome(pthread_cond_timedwait(condition, mutex, time))
     }
 
     /// Wakes one waiter.
-    fn cnd_signal(condition: *mut Condition) -> c_int |me| {
-        let _: ThreadId = me;
+    fn cnd_signal(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_signal(condition))
     }
 
     /// Wakes all waiters.
-    fn cnd_broadcast(condition: *mut Condition) -> c_int |me| {
-        let _: ThreadId = me;
+    fn cnd_broadcast(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_broadcast(condition))
     }
 
     /// Runs a routine once.
-    fn call_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) |me| {
-        let _: ThreadId = me;
+    fn call_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) |_| {
         pthread_once(control, routine);
     }
 }

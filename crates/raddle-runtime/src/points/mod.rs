@@ -4,6 +4,7 @@
 //! a thread under control gets the model's version, everybody else (before the run, in a forked
 //! child, inside a call of the real library) the real one.
 
+pub mod alarm;
 pub mod barrier;
 pub mod c11;
 pub mod call;
@@ -148,7 +149,7 @@ macro_rules! real {
 /// keep anything that needs to be dropped.
 #[macro_export]
 macro_rules! interpose {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:ident| $body:block)*) => {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block)*) => {
         $(
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]

@@ -116,7 +116,6 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
 /// A mutex shared between processes: the real one is tried until it is free.
 unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline: u64) -> c_int {
     struct Try {
-        me: ThreadId,
         mutex: *mut Mutex,
         result: c_int,
     }
@@ -125,7 +124,6 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
         unsafe {
             let it = &mut *context.cast::<Try>();
             it.result = crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(it.mutex);
-            let _ = it.me;
             it.result != libc::EBUSY
         }
     }
@@ -133,7 +131,7 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
     unsafe {
         scheduler().escaped(Escape::SharedObject);
         point(me, kind, mutex as usize);
-        let mut attempt = Try { me, mutex, result: 0 };
+        let mut attempt = Try { mutex, result: 0 };
         let context = (&raw mut attempt).cast();
         if test(context) {
             return attempt.result;

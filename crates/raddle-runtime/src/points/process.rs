@@ -101,8 +101,7 @@ interpose! {
     }
 
     /// vfork becomes fork: a child that shares our memory would share our scheduler.
-    fn vfork() -> c_int |me| {
-        let _: ThreadId = me;
+    fn vfork() -> c_int |_| {
         fork()
     }
 
@@ -136,29 +135,28 @@ interpose! {
     }
 
     /// Pinning is the campaign's business.
-    fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |me| {
-        let _: (ThreadId, c_int, usize, *const u8) = (me, pid, size, set);
+    fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |_| {
+        let _ = (pid, size, set);
         scheduler().escaped(Escape::Affinity);
         0
     }
 
     /// Pinning is the campaign's business.
-    fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |me| {
-        let _: (ThreadId, usize, usize, *const u8) = (me, thread, size, set);
+    fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |_| {
+        let _ = (thread, size, set);
         scheduler().escaped(Escape::Affinity);
         0
     }
 
     /// Random bytes from the seed.
-    fn getrandom(buffer: *mut u8, size: usize, flags: c_uint) -> isize |me| {
-        let _: (ThreadId, c_uint) = (me, flags);
+    fn getrandom(buffer: *mut u8, size: usize, flags: c_uint) -> isize |_| {
+        let _ = flags;
         fill_random(buffer, size);
         size as isize
     }
 
     /// Random bytes from the seed.
-    fn getentropy(buffer: *mut u8, size: usize) -> c_int |me| {
-        let _: ThreadId = me;
+    fn getentropy(buffer: *mut u8, size: usize) -> c_int |_| {
         if size > 256 {
             return super::fail(libc::EIO);
         }

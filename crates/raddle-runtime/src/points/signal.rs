@@ -1,6 +1,6 @@
 //! sigaction and its relatives, signal masks, sending and waiting for signals.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_int, c_void};
 
 use libc::{timespec, EAGAIN, EINTR, EINVAL, ESRCH};
 use raddle_core::{Event, EventKind, ThreadId};
@@ -279,8 +279,7 @@ unsafe fn install_plain(signal: c_int, handler: usize, flags: c_int) -> usize {
 
 interpose! {
     /// Says what is to happen on a signal.
-    fn sigaction(signal: c_int, new: *const SignalAction, old: *mut SignalAction) -> c_int |me| {
-        let _: ThreadId = me;
+    fn sigaction(signal: c_int, new: *const SignalAction, old: *mut SignalAction) -> c_int |_| {
         let action = new.as_ref().map(|n| Action { handler: n.handler, flags: n.flags, mask: n.mask[0] });
         match change(signal, action) {
             Err(error) => fail(error),
@@ -298,20 +297,17 @@ interpose! {
     }
 
     /// Says what is to happen on a signal, in the BSD way.
-    fn signal(signal: c_int, handler: usize) -> usize |me| {
-        let _: ThreadId = me;
+    fn signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESTART)
     }
 
     /// Says what is to happen on a signal, in the BSD way.
-    fn bsd_signal(signal: c_int, handler: usize) -> usize |me| {
-        let _: ThreadId = me;
+    fn bsd_signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESTART)
     }
 
     /// Says what is to happen on a signal, in the System V way.
-    fn __sysv_signal(signal: c_int, handler: usize) -> usize |me| {
-        let _: ThreadId = me;
+    fn __sysv_signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER)
     }
 
@@ -412,93 +408,5 @@ interpose! {
             scheduler().thread(me).alternate_stack = if off { (0, 0) } else { ((*new).ss_sp as usize, (*new).ss_size) };
         }
         result(done) as c_int
-    }
-
-    /// An alarm on the virtual clock.
-    fn alarm(seconds: c_uint) -> c_uint |me| {
-        let _: ThreadId = me;
-        let left = set_alarm(u64::from(seconds) * 1_000_000_000, 0).0;
-        left.div_ceil(1_000_000_000) as c_uint
-    }
-
-    /// An alarm on the virtual clock.
-    fn ualarm(microseconds: c_uint, interval: c_uint) -> c_uint |me| {
-        let _: ThreadId = me;
-        let left = set_alarm(u64::from(microseconds) * 1000, u64::from(interval) * 1000).0;
-        left.div_ceil(1000) as c_uint
-    }
-
-    /// ITIMER_REAL goes by the virtual clock; the timers of CPU time are the kernel's.
-    fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int |me| {
-        let _: ThreadId = me;
-        if which != libc::ITIMER_REAL {
-            state().signals.kernel_timer = true;
-            scheduler().escaped(raddle_core::block::Escape::Timers);
-            return result(syscall!(libc::SYS_setitimer, which, new, old)) as c_int;
-        }
-        let (left, interval) = match new.as_ref() {
-            Some(new) => set_alarm(micro(new.it_value), micro(new.it_interval)),
-            None => alarm_left(),
-        };
-        if !old.is_null() {
-            *old = libc::itimerval { it_interval: timeval(interval), it_value: timeval(left) };
-        }
-        0
-    }
-
-    /// What is left of a timer.
-    fn getitimer(which: c_int, value: *mut libc::itimerval) -> c_int |me| {
-        let _: ThreadId = me;
-        if which != libc::ITIMER_REAL {
-            return result(syscall!(libc::SYS_getitimer, which, value)) as c_int;
-        }
-        let (left, interval) = alarm_left();
-        *value = libc::itimerval { it_interval: timeval(interval), it_value: timeval(left) };
-        0
-    }
-
-    /// Timers of the kernel's: named as uncontrolled.
-    fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int |me| {
-        state().signals.kernel_timer = true;
-        scheduler().escaped(raddle_core::block::Escape::Timers);
-        crate::control::really(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
-    }
-
-    /// Timers of the kernel's: named as uncontrolled.
-    fn timerfd_create(clock: c_int, flags: c_int) -> c_int |me| {
-        let _: ThreadId = me;
-        scheduler().escaped(raddle_core::block::Escape::Timers);
-        result(syscall!(libc::SYS_timerfd_create, clock, flags)) as c_int
-    }
-}
-
-fn micro(time: libc::timeval) -> u64 {
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000
-}
-
-fn timeval(nanoseconds: u64) -> libc::timeval {
-    libc::timeval { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_usec: (nanoseconds % 1_000_000_000 / 1000) as i64 }
-}
-
-/// What is left of the alarm, and its interval.
-unsafe fn alarm_left() -> (u64, u64) {
-    // SAFETY: the caller holds the baton.
-    let it = unsafe { state() };
-    let left = match it.signals.alarm {
-        0 => 0,
-        deadline => (deadline - 1).saturating_sub(it.scheduler.clock.now()).max(1),
-    };
-    (left, it.signals.alarm_interval)
-}
-
-/// Sets the alarm (0: none); returns what was left of the old one, and its interval.
-unsafe fn set_alarm(from_now_on: u64, interval: u64) -> (u64, u64) {
-    // SAFETY: the caller holds the baton.
-    unsafe {
-        let old = alarm_left();
-        let signals = &mut state().signals;
-        signals.alarm = if from_now_on == 0 { 0 } else { from_now(from_now_on) + 1 };
-        signals.alarm_interval = interval;
-        old
     }
 }

@@ -206,10 +206,10 @@ interpose! {
     }
 
     /// Sleeps.
-    fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
+    fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int |_| {
         match clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) {
             0 => 0,
-            error => { let _ = me; fail(error) }
+            error => fail(error),
         }
     }
 
