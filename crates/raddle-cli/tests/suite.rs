@@ -267,7 +267,7 @@ fn must_fail(program: &Program) -> Result<(), String> {
             .next()
             .and_then(Result::ok)
             .unwrap_or(Value::Null);
-        if output.status.code() != Some(1) || replayed["happened_again"].to_string() != replays {
+        if output.status.code() != Some(1) || replayed["happened_again"].as_u64() != replays.parse().ok() {
             let said = String::from_utf8_lossy(&output.stdout);
             let complained = String::from_utf8_lossy(&output.stderr);
             return Err(format!(
