@@ -158,9 +158,13 @@ macro_rules! interpose {
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
-                    let Some($me) = $crate::control::current() else {
+                    let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
+                    if $crate::points::thread::must_stop_now(me) {
+                        $crate::points::thread::act_on_cancel(me);
+                    }
+                    let $me = me;
                     $body
                 }
             }

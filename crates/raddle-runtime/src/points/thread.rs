@@ -280,7 +280,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 ///
 /// # Safety
 /// Nothing in the calling frames may need to be dropped.
-pub(super) unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
+pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
     // SAFETY: `me` holds the baton; the real function unwinds the stack.
     unsafe {
         let thread = scheduler().thread(me);
@@ -288,6 +288,15 @@ pub(super) unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
             real!(pthread_testcancel: fn())();
         }
     }
+}
+
+/// Whether the thread was cancelled and wanted that to act at once: then it acts at every schedule
+/// point.
+#[inline]
+pub fn must_stop_now(me: ThreadId) -> bool {
+    // SAFETY: `me` holds the baton.
+    let thread = unsafe { scheduler() }.thread(me);
+    thread.cancel_requested && thread.cancel_async && !thread.cancel_disabled
 }
 
 /// Whether a cancellation request is to be acted on now.
