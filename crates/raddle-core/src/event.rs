@@ -146,6 +146,9 @@ kinds! {
     Created = 48 "created" Local,
 }
 
+/// The object of an event on a descriptor is its number plus this: no address lies there.
+pub const DESCRIPTORS: usize = 0x1000_0000;
+
 /// One operation that a thread is about to perform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Event {

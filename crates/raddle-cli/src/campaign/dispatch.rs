@@ -90,7 +90,12 @@ impl Dispatch {
             return None;
         }
         let left = last - self.next + 1;
-        let share = if self.learns || last < self.runs { left.div_ceil(2 * self.jobs) } else { at_most };
+        // Several jobs share what is left of a block so that they finish at about the same time.
+        let share = match self.jobs {
+            1 => at_most,
+            jobs if self.learns || last < self.runs => left.div_ceil(2 * jobs),
+            _ => at_most,
+        };
         let first = self.next;
         let last = first + share.min(at_most).clamp(1, left) - 1;
         self.next = last + 1;

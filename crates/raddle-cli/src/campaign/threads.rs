@@ -1,6 +1,7 @@
 //! The threads of a failed run, for a person.
 
 use raddle_core::block::{ThreadReport, ThreadState};
+use raddle_core::event::DESCRIPTORS;
 use raddle_core::EventKind;
 use serde::{Deserialize, Serialize};
 
@@ -39,12 +40,15 @@ impl ThreadView {
 pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[ThreadReport]) -> Vec<ThreadView> {
     let alive =
         |report: &ThreadReport| report.state != ThreadState::None as u8 && report.state != ThreadState::Exited as u8;
-    let tids: Vec<i32> = reports.iter().filter(|r| alive(r)).map(|r| r.tid).collect();
+    // A thread that has not had its first turn has no stack worth a look.
+    let started = |report: &ThreadReport| alive(report) && report.tid != 0;
+    let tids: Vec<i32> = reports.iter().filter(|r| started(r)).map(|r| r.tid).collect();
     let mut stacks = unwinder.stacks(pid, &tids).into_iter();
     let mut views = Vec::new();
     for (id, report) in reports.iter().enumerate() {
         if alive(report) {
-            views.push(view(id as u16, report, reports, frames, stacks.next()));
+            let stack = if started(report) { stacks.next() } else { None };
+            views.push(view(id as u16, report, reports, frames, stack));
         }
     }
     views
@@ -94,7 +98,7 @@ fn view<E: std::fmt::Display>(
     let mut view = ThreadView {
         id,
         name: name(report),
-        state: state(report.state).to_string(),
+        state: if report.tid == 0 { "not started" } else { state(report.state) }.to_string(),
         waits_for: waits.then(|| waits_for(report, event, all)),
         holder: holder.filter(|_| waits),
         event: event.map_or("unknown", wait_name).to_string(),
@@ -141,7 +145,10 @@ fn waits_for(report: &ThreadReport, event: Option<EventKind>, all: &[ThreadRepor
             let held = holder.map_or(String::new(), |holder| format!(", held by {holder}"));
             format!("{what_for} on {what} {:#x}{held}", report.object)
         }
-        (Object::Descriptor, _) => format!("{what_for} on descriptor {}", report.object as i64),
+        (Object::Descriptor, _) => {
+            let number = report.object.wrapping_sub(DESCRIPTORS as u64) as u32 as i32;
+            format!("{what_for} on descriptor {number}")
+        }
         (Object::Address(_) | Object::None, _) => what_for.to_string(),
     };
     if report.deadline != u64::MAX && report.deadline != 0 {
@@ -263,6 +270,13 @@ mod tests {
             ["join of t1 (left)", "lock on mutex 0x4040c0, held by t2", "lock on mutex 0x404100, held by t1 (left)"]
         );
         assert_eq!(deadlock_message(&views), "t1 waits for t2, t2 waits for t1");
+    }
+
+    #[test]
+    fn a_thread_without_a_first_turn_has_not_started() {
+        let mut new = report(EventKind::Start, 0, u16::MAX, b"");
+        new.tid = 0;
+        assert_eq!(describe(&[new])[0].state, "not started");
     }
 
     #[test]

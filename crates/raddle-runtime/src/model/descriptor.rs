@@ -1,6 +1,7 @@
 //! Descriptors: which of them only this process can feed, and how a long transfer is cut up.
 
 use core::ffi::c_int;
+use raddle_core::event::DESCRIPTORS;
 
 use libc::{iovec, pollfd};
 
@@ -11,7 +12,7 @@ const LARGEST_TRANSFER: usize = 0x7fff_f000;
 
 /// The object of events on a descriptor: no address lies there.
 pub fn key(fd: c_int) -> usize {
-    0x1000_0000 + fd as u32 as usize
+    DESCRIPTORS + fd as u32 as usize
 }
 
 /// Descriptors that only this process can feed: pipes, socket pairs and event counters that it has
