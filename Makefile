@@ -1,7 +1,7 @@
 # raddle: two commands for a fresh machine, `make demo` and `make test`; both do all set-up.
 
 CARGO ?= cargo
-PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev gdb
+PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev
 
 .PHONY: all build demo test bench docs check setup clean
 
@@ -9,7 +9,8 @@ all: build
 
 # What the build and the tests need beyond Rust. Quiet when it is all there.
 setup:
-	@missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	@command -v dpkg >/dev/null || { echo "not a Debian machine: needed are $(PACKAGES)"; exit 0; }; \
+	missing=""; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
 	if [ -n "$$missing" ]; then \
 	  echo "installing$$missing"; \
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
