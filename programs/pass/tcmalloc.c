@@ -1,25 +1,3 @@
 // pass: another allocator, with spin locks and futexes of its own
 // flags: -ltcmalloc
-#include "check.h"
-#include <stdlib.h>
-#include <string.h>
-
-static void *allocates(void *argument) {
-    char *kept[20];
-    for (int i = 0; i < 20; i++) {
-        kept[i] = malloc(1000 * (i + 1));
-        memset(kept[i], i, 1000 * (i + 1));
-    }
-    for (int i = 0; i < 20; i++)
-        free(kept[i]);
-    return argument;
-}
-
-int main(void) {
-    pthread_t threads[3];
-    for (int i = 0; i < 3; i++)
-        threads[i] = start(allocates, NULL);
-    for (int i = 0; i < 3; i++)
-        finish(threads[i]);
-    return 0;
-}
+#include "jemalloc.c" // The same program.

@@ -71,8 +71,6 @@ pub mod flag {
     pub const REPLAY: u32 = 1 << 2;
     /// Do not trap system calls that are made outside the interposed functions.
     pub const NO_DISPATCH: u32 = 1 << 3;
-    /// A sequential stretch counts as steps too (switches PCT's second optimisation off).
-    pub const COUNT_ALL: u32 = 1 << 4;
     /// Do not take away scheduling from spinning code that has no schedule points.
     pub const NO_TICK: u32 = 1 << 5;
 }

@@ -140,10 +140,8 @@ kinds! {
     Call = 45 "call" Write,
     /// Waiting for something outside the model.
     Outside = 46 "outside" Write,
-    /// Going on after a wait that only the clock ends.
-    Wake = 47 "wake" Local,
     /// Going on after creating a thread, which may run first.
-    Created = 48 "created" Local,
+    Created = 47 "created" Local,
 }
 
 /// The object of an event on a descriptor is its number plus this: no address lies there.

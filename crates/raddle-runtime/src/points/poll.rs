@@ -176,7 +176,21 @@ pub(super) unsafe fn poll_until(
     }
 }
 
-/// ppoll(2) with its time-out, which the kernel's own call updates.
+/// Makes a call with a time-out; `update` says that the time that is left is told, as the kernel's own
+/// ppoll and pselect do.
+pub(super) unsafe fn with_time(time: *mut timespec, update: bool, call: impl FnOnce(u64) -> Outcome) -> Outcome {
+    // SAFETY: the caller's pointer.
+    unsafe {
+        let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
+        let result = call(deadline)?;
+        if update && !time.is_null() {
+            *time = sys::timespec(left(deadline));
+        }
+        Ok(result)
+    }
+}
+
+/// ppoll(2) with its time-out.
 pub(super) unsafe fn poll_for(
     caller: Caller,
     descriptors: *mut pollfd,
@@ -186,14 +200,7 @@ pub(super) unsafe fn poll_for(
     update: bool,
 ) -> Outcome {
     // SAFETY: the caller's pointers.
-    unsafe {
-        let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
-        let result = poll_until(caller, descriptors, count, deadline, mask)?;
-        if update && !time.is_null() {
-            *time = sys::timespec(left(deadline));
-        }
-        Ok(result)
-    }
+    unsafe { with_time(time, update, |deadline| poll_until(caller, descriptors, count, deadline, mask)) }
 }
 
 interpose! {

@@ -6,7 +6,7 @@ use libc::{pollfd, timespec, timeval, EINVAL};
 use raddle_core::{Event, EventKind};
 
 use super::outside::{conclude, After, Caller, Outcome};
-use super::poll::{any_of, duration, left, until_ready, AT_ONCE};
+use super::poll::{any_of, left, until_ready, with_time, AT_ONCE};
 use super::time::from_now;
 use crate::model::descriptor::{entries_of, key, Bits, MOST_IN_SET, WORDS};
 use crate::scheduler::clock::NEVER;
@@ -131,7 +131,7 @@ pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64;
     }
 }
 
-/// pselect(2) with its time-out, which the kernel's own call updates.
+/// pselect(2) with its time-out.
 pub(super) unsafe fn select_pointers(
     caller: Caller,
     highest: c_int,
@@ -141,14 +141,7 @@ pub(super) unsafe fn select_pointers(
     update: bool,
 ) -> Outcome {
     // SAFETY: the caller's pointers.
-    unsafe {
-        let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
-        let result = select_until(caller, highest, sets, deadline, mask)?;
-        if update && !time.is_null() {
-            *time = sys::timespec(left(deadline));
-        }
-        Ok(result)
-    }
+    unsafe { with_time(time, update, |deadline| select_until(caller, highest, sets, deadline, mask)) }
 }
 
 /// The mask of a trapped pselect6, which is behind one more pointer.
