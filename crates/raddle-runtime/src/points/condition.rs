@@ -67,7 +67,8 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
             let thread = scheduler().thread(me);
             thread.cancellable = false;
             let why = thread.relocked;
-            if why == Wake::Interrupted {
+            // A signal handler ran after the wake-up or instead of it: the mutex may not be free.
+            if why == Wake::Interrupted || !(*mutex).ready(owner(me)) {
                 wait_through(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
             }
             why
