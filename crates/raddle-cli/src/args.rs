@@ -95,7 +95,7 @@ pub struct TestOptions {
     /// Start the program anew for each run instead of forking it before main
     #[arg(long)]
     pub exec: bool,
-    /// How threads are switched: os or fiber [default: os]
+    /// How threads are switched: fiber or os [default: fiber, where that is sound]
     #[arg(long, value_name = "HOW")]
     pub switch: Option<String>,
     /// The exit status of a good run [default: 0]
@@ -151,6 +151,9 @@ pub struct Replay {
     /// A run that takes longer, by the wall clock, has failed
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     pub run_timeout: f64,
+    /// How threads are switched: fiber or os [default: fiber, where that is sound]
+    #[arg(long, value_name = "HOW")]
+    pub switch: Option<String>,
     /// Print nothing but the verdict
     #[arg(long, short)]
     pub quiet: bool,

@@ -176,6 +176,8 @@ pub struct Options {
     pub each_test: bool,
     /// Trap system calls outside of libc's functions.
     pub dispatch: bool,
+    /// How threads are switched.
+    pub switch: Switch,
     /// The runtime library.
     pub runtime: Option<PathBuf>,
 }
@@ -189,7 +191,6 @@ impl Options {
         if given.quiet && given.verbose {
             return Err(OptionError::Conflict("--quiet", "--verbose"));
         }
-        check_switch(given.switch.as_deref())?;
         Ok(Options {
             policy: policy(given.policy.as_deref().unwrap_or(DEFAULT_POLICY), given.runtime.as_deref())?,
             guard: guard_settings(given.guard, given.no_guard)?,
@@ -215,6 +216,7 @@ impl Options {
             own_cwd: given.own_cwd,
             each_test: given.each_test,
             dispatch: !given.no_dispatch,
+            switch: Switch::parse(given.switch.as_deref())?,
             runtime: given.runtime,
         })
     }
@@ -266,15 +268,28 @@ fn guard_settings(probability: Option<f64>, off: bool) -> Result<guard::Settings
     }
 }
 
-fn check_switch(switch: Option<&str>) -> Result<(), OptionError> {
-    match switch {
-        None | Some("os") => Ok(()),
-        Some("fiber") => Err(OptionError::NotBuilt { what: "fibers are not built yet; --switch os is".to_string() }),
-        Some(other) => Err(OptionError::Unknown {
-            option: "switch",
-            value: other.to_string(),
-            hint: suggest::hint(other, &["os", "fiber"]),
-        }),
+/// How threads are switched. Both ways give the same runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Switch {
+    /// As fibers where that is sound, else as OS threads.
+    #[default]
+    Fiber,
+    /// As OS threads.
+    Os,
+}
+
+impl Switch {
+    /// By its name on the command line.
+    pub fn parse(text: Option<&str>) -> Result<Switch, OptionError> {
+        match text {
+            None | Some("fiber") => Ok(Switch::Fiber),
+            Some("os") => Ok(Switch::Os),
+            Some(other) => Err(OptionError::Unknown {
+                option: "switch",
+                value: other.to_string(),
+                hint: suggest::hint(other, &["os", "fiber"]),
+            }),
+        }
     }
 }
 
@@ -370,7 +385,6 @@ mod tests {
     #[test]
     fn what_is_not_built_says_so() {
         assert_eq!(error(|o| o.points = Some("memory".into())), "--points memory is not built yet; --points sync is");
-        assert_eq!(error(|o| o.switch = Some("fiber".into())), "fibers are not built yet; --switch os is");
         assert_eq!(
             error(|o| o.points = Some("atomics".into())),
             "--points atomics is not known; did you mean `atomic`?"

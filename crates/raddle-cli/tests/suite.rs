@@ -17,6 +17,9 @@ use serde_json::Value;
 
 const POLICIES: [&str; 2] = ["random", "pct"];
 
+/// The ways to switch threads.
+const SWITCHES: [&str; 2] = ["fiber", "os"];
+
 /// A program of the suite with what its header says.
 struct Program {
     source: PathBuf,
@@ -213,16 +216,29 @@ fn repeatable(mut report: Value) -> Value {
     report
 }
 
+/// What a campaign that finds something has in common on both back-ends: everything but addresses.
+fn sketch(report: &Value) -> Value {
+    let fields = ["runs", "failing_runs", "first_failing_run", "trace", "steps_max", "threads_max"];
+    fields.iter().map(|field| report[field].clone()).collect()
+}
+
 fn must_pass(program: &Program) -> Result<(), String> {
     let out = tempfile::tempdir().expect("a folder for the campaign");
     // A program that takes long says how many runs it needs.
     let runs = std::env::var("RADDLE_SUITE_RUNS").unwrap_or_else(|_| program.get("runs").unwrap_or("200").into());
     for policy in POLICIES {
-        let options = ["--policy", policy, "--runs", &runs, "--seed", "1", "--run-timeout", "20"];
-        let (status, first, said) = campaign(program, out.path(), &options);
-        if status != Some(0) {
-            return Err(format!("{} under {policy}: exit status {status:?}\n{said}", program.name()));
+        // The same seeds on both back-ends: they must give the same runs.
+        let mut reports = Vec::new();
+        for switch in SWITCHES {
+            let options =
+                ["--policy", policy, "--runs", &runs, "--seed", "1", "--run-timeout", "20", "--switch", switch];
+            let (status, report, said) = campaign(program, out.path(), &options);
+            if status != Some(0) {
+                return Err(format!("{} under {policy}, {switch}: exit status {status:?}\n{said}", program.name()));
+            }
+            reports.push(repeatable(report));
         }
+        let [first, second] = &reports[..] else { unreachable!("two back-ends") };
         let uncontrolled = first["uncontrolled"].to_string();
         if let Some(expected) = program.get("uncontrolled") {
             if !uncontrolled.contains(expected) {
@@ -232,9 +248,8 @@ fn must_pass(program: &Program) -> Result<(), String> {
         if program.get("outside").is_some() {
             continue;
         }
-        let (_, second, _) = campaign(program, out.path(), &options);
-        if repeatable(first.clone()) != repeatable(second.clone()) {
-            return Err(format!("{} under {policy}: the same seeds gave\n{first}\nand then\n{second}", program.name()));
+        if first != second {
+            return Err(format!("{} under {policy}: fibers gave\n{first}\nOS threads\n{second}", program.name()));
         }
     }
     Ok(())
@@ -247,6 +262,11 @@ fn must_fail(program: &Program) -> Result<(), String> {
     for policy in POLICIES {
         let options = ["--policy", policy, "--runs", "2000", "--seed", "1", "--max-steps", "200000"];
         let (status, report, said) = campaign(program, out.path(), &options);
+        let os: Vec<&str> = options.iter().copied().chain(["--switch", "os"]).collect();
+        let (_, on_os, said_os) = campaign(program, out.path(), &os);
+        if sketch(&report) != sketch(&on_os) {
+            return Err(format!("{} under {policy}: fibers:\n{said}\nOS threads:\n{said_os}", program.name()));
+        }
         if status == Some(0) {
             continue;
         }
@@ -260,20 +280,23 @@ fn must_fail(program: &Program) -> Result<(), String> {
         found = true;
         let schedule = failure["schedule"].as_str().unwrap_or_default().to_owned();
         // A program that takes long says how many replays are enough.
-        let replays = program.get("replays").unwrap_or("100");
-        let output = raddle(program, out.path(), &["replay", "--runs", replays, "--json", "-"], &[schedule]);
-        let replayed: Value = serde_json::Deserializer::from_slice(&output.stdout)
-            .into_iter::<Value>()
-            .next()
-            .and_then(Result::ok)
-            .unwrap_or(Value::Null);
-        if output.status.code() != Some(1) || replayed["happened_again"].as_u64() != replays.parse().ok() {
-            let said = String::from_utf8_lossy(&output.stdout);
-            let complained = String::from_utf8_lossy(&output.stderr);
-            return Err(format!(
-                "{} under {policy}: does not replay {replays} times of {replays}\n{said}{complained}",
-                program.name()
-            ));
+        let replays = program.get("replays").unwrap_or("50");
+        for switch in SWITCHES {
+            let options = ["replay", "--switch", switch, "--runs", replays, "--json", "-"];
+            let output = raddle(program, out.path(), &options, &[schedule.clone()]);
+            let replayed: Value = serde_json::Deserializer::from_slice(&output.stdout)
+                .into_iter::<Value>()
+                .next()
+                .and_then(Result::ok)
+                .unwrap_or(Value::Null);
+            if output.status.code() != Some(1) || replayed["happened_again"].as_u64() != replays.parse().ok() {
+                let said = String::from_utf8_lossy(&output.stdout);
+                let complained = String::from_utf8_lossy(&output.stderr);
+                return Err(format!(
+                    "{} under {policy}, {switch}: does not replay {replays} times of {replays}\n{said}{complained}",
+                    program.name()
+                ));
+            }
         }
     }
     if found {

@@ -42,6 +42,12 @@ pub struct Block {
     pub control: Control,
     /// What the run did.
     pub results: Results,
+    /// What a check in the program asks for.
+    pub wishes: Wishes,
+    /// What the runs of an order in one process did.
+    pub summaries: [Summary; SUMMARIES],
+    /// What the command line has to say about a failed check, ended by a zero.
+    pub verdict: [u8; 1024],
     /// The state of every thread when the run failed.
     pub threads: [ThreadReport; MAX_THREADS],
 }
@@ -73,7 +79,80 @@ pub mod flag {
     pub const NO_DISPATCH: u32 = 1 << 3;
     /// Do not take away scheduling from spinning code that has no schedule points.
     pub const NO_TICK: u32 = 1 << 5;
+    /// Switch threads as fibers, where that is sound.
+    pub const FIBERS: u32 = 1 << 6;
 }
+
+/// Threads with one size of stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Stacks {
+    /// Bytes of the stack as asked for; 0 for the default.
+    pub size: u64,
+    /// Bytes of the guard below it.
+    pub guard: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Stacks {
+    /// One thread with such a stack.
+    pub fn one(self) -> Stacks {
+        Stacks { count: 1, ..self }
+    }
+}
+
+/// The type of the ELF note, of the owner "raddle", in a program with checks: control starts inside the
+/// checks and not at main.
+pub const CHECKS: u32 = 1;
+
+/// Runs of one order in one process, at most.
+pub const SUMMARIES: usize = 4096;
+
+/// What one run in a process of many did.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Summary {
+    /// As in [`Results`].
+    pub hash: u64,
+    /// As in [`Results`].
+    pub steps: u64,
+    /// As in [`Results`].
+    pub points: u64,
+    /// As in [`Results`].
+    pub shared_points: u64,
+    /// As in [`Results`].
+    pub switches: u64,
+    /// As in [`Results`].
+    pub escapes: u64,
+    /// As in [`Results`].
+    pub guard_fired: u64,
+    /// As in [`Results`].
+    pub threads: u32,
+    /// Cut at the step limit.
+    pub cut: u32,
+}
+
+/// What a check asks for; what is zero is not said.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Wishes {
+    /// The check's name, ended by a zero.
+    pub name: [u8; 128],
+    /// The policy with its parameters, ended by a zero.
+    pub policy: [u8; 128],
+    /// Runs.
+    pub runs: u64,
+    /// The seed.
+    pub seed: u64,
+    /// Whether there is one.
+    pub has_seed: u32,
+    /// When a run is cut.
+    pub max_steps: u64,
+}
+
+/// Sizes of stacks that are told apart.
+pub const STACKS: usize = 4;
 
 /// The most functions that can be made schedule points.
 pub const SYNC_FUNCTIONS: usize = 64;
@@ -104,9 +183,20 @@ pub struct Settings {
     pub log_capacity: u64,
     /// Decisions to follow.
     pub replay_len: u64,
+    /// Threads that earlier blocks of runs made, by their stacks: fibers are made ready for them before
+    /// the run.
+    pub stacks: [Stacks; STACKS],
     /// Functions whose calls are schedule points: where they are in the program's file, counted
     /// from where it is loaded; 0 for none.
     pub sync_offsets: [u64; SYNC_FUNCTIONS],
+    /// In a program with checks ([`CHECKS`]): which of them makes the runs, counted from 1.
+    pub check: u32,
+    /// The first and the last run that it is to make.
+    pub first_run: u64,
+    /// See `first_run`.
+    pub last_run: u64,
+    /// The campaign's seed, from which the runs in one process take theirs.
+    pub campaign_seed: u64,
     /// What each run opens as its standard input, ended by a zero; empty: it keeps what it has.
     pub stdin: [u8; 128],
     /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.
@@ -121,6 +211,8 @@ pub mod event {
     pub const FROZEN: u32 = 1 << 1;
     /// The run is over; `wait_status` is valid.
     pub const DONE: u32 = 1 << 2;
+    /// A check in the program is reached, and waits for a command.
+    pub const CHECK: u32 = 1 << 4;
     /// A child of the command line has ended (set by its own signal handler).
     pub const CHILD: u32 = 1 << 3;
 }
@@ -145,6 +237,66 @@ pub mod fallback {
     pub const DESCRIPTORS: u32 = 2;
 }
 
+macro_rules! os_reasons {
+    ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal,)*) => {
+        /// Why threads are switched as OS threads although fibers were wanted; see
+        /// [`Control::os_reason`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u32)]
+        pub enum OsReason { $($(#[$doc])* $name = $number,)* }
+
+        impl OsReason {
+            /// All of them.
+            pub const ALL: &'static [OsReason] = &[$(OsReason::$name,)*];
+
+            /// In words, for people.
+            pub fn text(self) -> &'static str {
+                match self { $(OsReason::$name => $text,)* }
+            }
+
+            /// The reason with this number.
+            pub fn from_u32(number: u32) -> Option<OsReason> {
+                OsReason::ALL.iter().copied().find(|r| *r as u32 == number)
+            }
+        }
+    };
+}
+
+os_reasons! {
+    /// The wrfsbase instruction is not there.
+    NoFsgsbase = 1 "the processor or the kernel does not let programs set the FS base",
+    /// Syscall user dispatch is not there.
+    NoDispatch = 2 "syscall user dispatch is not available",
+    /// glibc's thread control block could not be read.
+    UnknownLibc = 3 "the layout of this C library's threads is not known",
+    /// AddressSanitizer and its relatives keep books on threads and stacks.
+    Sanitizer = 4 "the program is built with a sanitizer, which keeps its own books on stacks",
+    /// PTHREAD_CANCEL_ASYNCHRONOUS.
+    AsyncCancel = 5 "the program uses asynchronous cancellation",
+    /// CLOCK_THREAD_CPUTIME_ID and the like.
+    ThreadClock = 6 "the program asks for the CPU time of a thread",
+    /// sched_setaffinity and the like.
+    Affinity = 7 "the program asks for CPU affinities or scheduling classes of threads",
+    /// clone with CLONE_VM.
+    ForeignThread = 8 "the program makes threads without pthread_create",
+    /// A system call that changes what the kernel knows of one thread.
+    ThreadState = 9 "the program changes what the kernel keeps for each thread (credentials, namespaces, filters)",
+    /// SYS_exit, past libc.
+    RawExit = 10 "a thread ends by a system call of its own",
+    /// /proc/self/task and /proc/thread-self.
+    ProcTask = 11 "the program looks at its threads under /proc",
+}
+
+/// Values of [`Control::switch`].
+pub mod switch {
+    /// The run has not started.
+    pub const UNKNOWN: u32 = 0;
+    /// OS threads.
+    pub const OS: u32 = 1;
+    /// Fibers.
+    pub const FIBER: u32 = 2;
+}
+
 /// Turn-taking between the command line and the runtime. All words are shared futexes.
 #[repr(C)]
 pub struct Control {
@@ -162,10 +314,16 @@ pub struct Control {
     pub wait_status: AtomicI32,
     /// Why the program could not become a fork server.
     pub fallback: AtomicU32,
+    /// Runs of the order in one process that are over.
+    pub completed: AtomicU32,
     /// Processes that outlived a run and were ended by the fork server.
     pub strays: AtomicU32,
     /// Counts the points of the run while it goes on, for a watchdog.
     pub heartbeat: AtomicU32,
+    /// How threads are switched: see [`switch`].
+    pub switch: AtomicU32,
+    /// Why threads are not switched as fibers: see [`OsReason`]; 0 for no reason.
+    pub os_reason: AtomicU32,
 }
 
 /// How a run ended, as far as the runtime saw it.
@@ -192,16 +350,39 @@ pub enum Outcome {
     Internal = 8,
     /// More threads than [`MAX_THREADS`].
     TooManyThreads = 9,
+    /// The run met something that fibers cannot give; it is to be made again with OS threads. See
+    /// [`Control::os_reason`].
+    NeedsOsThreads = 10,
+    /// The body of a check said that it failed.
+    BodyFailed = 11,
+    /// The body of a check left threads running.
+    ThreadsLeft = 12,
+    /// The body of a check ran differently when it was run again.
+    StateLeaks = 13,
 }
 
 impl Outcome {
     /// The outcome with this number; unknown numbers are [`Outcome::Unknown`].
     pub fn from_u32(number: u32) -> Outcome {
         use Outcome::*;
-        [Exited, Deadlock, Livelock, StepLimit, Diverged, Signal, Assert, Internal, TooManyThreads]
-            .into_iter()
-            .find(|o| *o as u32 == number)
-            .unwrap_or(Unknown)
+        [
+            Exited,
+            Deadlock,
+            Livelock,
+            StepLimit,
+            Diverged,
+            Signal,
+            Assert,
+            Internal,
+            TooManyThreads,
+            NeedsOsThreads,
+            BodyFailed,
+            ThreadsLeft,
+            StateLeaks,
+        ]
+        .into_iter()
+        .find(|o| *o as u32 == number)
+        .unwrap_or(Unknown)
     }
 }
 
@@ -286,6 +467,8 @@ pub struct Results {
     pub guard_fired: u64,
     /// See [`Escape`].
     pub escapes: u64,
+    /// The threads that the run made, by their stacks.
+    pub stacks: [Stacks; STACKS],
     /// The address of a fault.
     pub address: u64,
     /// Where a replay diverged: the step, counted from 1; 0 when it did not.
@@ -338,6 +521,8 @@ pub struct ThreadReport {
     pub name: [u8; 16],
     /// Where it was created: the start routine.
     pub start: u64,
+    /// Where a parked fiber's registers are saved; 0 for one that runs on the OS thread `tid`.
+    pub context: u64,
 }
 
 /// The text at the start of a field that is padded or ended by zeros.

@@ -31,6 +31,14 @@ impl EnabledSet {
         EnabledSet { bits: [0; WORDS], changed: [0; WORDS], len: 0, used: 0 }
     }
 
+    /// Makes the set empty, as if new.
+    pub fn clear(&mut self) {
+        self.bits[..self.used as usize].fill(0);
+        self.changed[..self.used as usize].fill(0);
+        self.len = 0;
+        self.used = 0;
+    }
+
     /// Adds or removes a thread; says whether that changed anything.
     #[inline]
     pub fn set(&mut self, t: ThreadId, on: bool) -> bool {

@@ -17,7 +17,7 @@ use crate::scheduler::Scheduler;
 use crate::signals::kernel as signals;
 use crate::signals::Signals;
 use crate::switch::os::Baton;
-use crate::{failure, policies, sys};
+use crate::{dispatch, failure, policies, switch, sys};
 
 /// Where the state lives: away from the target's addresses, see [`block::ADDRESS`].
 const STATE_ADDRESS: usize = 0x2100_0000_0000;
@@ -61,6 +61,32 @@ pub fn mode() -> Mode {
     }
 }
 
+/// Enters or leaves control between two runs of a check.
+pub fn set_mode(mode: Mode) {
+    MODE.store(mode as u32, Ordering::Relaxed);
+}
+
+/// Another thread of the program calls a check: it is the main thread of the runs that follow.
+///
+/// # Safety
+/// No run is on.
+pub unsafe fn change_main() {
+    let pointer = sys::thread_pointer();
+    // SAFETY: the caller's promise.
+    let state = unsafe { state() };
+    let main = state.scheduler.thread(ThreadId::MAIN);
+    if main.pointer != pointer {
+        state.pointers.remove(main.pointer);
+        state.pointers.insert(pointer, ThreadId::MAIN);
+        let main = state.scheduler.thread(ThreadId::MAIN);
+        main.pointer = pointer;
+        main.fs = pointer;
+        main.tid = sys::gettid();
+        main.alternate_stack = (0, 0);
+    }
+    set_mode(Mode::Controlled);
+}
+
 /// Leaves control for good: in a forked child.
 pub fn pass_through() {
     MODE.store(Mode::PassThrough as u32, Ordering::Relaxed);
@@ -102,6 +128,7 @@ pub unsafe fn scheduler() -> &'static mut Scheduler {
 pub fn reserve() {
     sys::map_at(STATE_ADDRESS, core::mem::size_of::<State>().next_multiple_of(4096));
     sys::map_at(POLICY_ADDRESS, policies::STATE_SIZE);
+    switch::identity::reserve();
 }
 
 /// Starts the run in the calling thread, which becomes the main thread.
@@ -118,6 +145,7 @@ pub fn start_run() {
     let pointer = sys::thread_pointer();
     let main = state.scheduler.thread(ThreadId::MAIN);
     main.pointer = pointer;
+    main.fs = pointer;
     main.tid = sys::gettid();
     main.deadline = NEVER;
     state.pointers.insert(pointer, ThreadId::MAIN);
@@ -152,11 +180,11 @@ pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
         let s = unsafe { scheduler() };
         if s.trap_again {
             s.trap_again = false;
-            s.thread(me).selector.store(1, Ordering::Relaxed);
+            dispatch::selector(me).store(1, Ordering::Relaxed);
         }
         let next = s.arrive(me, event, wait, deadline);
         if next != me {
-            switch(me, next);
+            switch::switch(me, next);
         }
         // SAFETY: `me` holds the baton again.
         let s = unsafe { scheduler() };
@@ -183,14 +211,6 @@ pub fn wait_through(me: ThreadId, event: Event, until: Wait, deadline: u64) -> W
     }
 }
 
-/// Hands the baton to another thread and waits until it comes back.
-#[inline]
-pub fn switch(me: ThreadId, next: ThreadId) {
-    let (mine, theirs) = (baton(me), baton(next));
-    theirs.give();
-    mine.take();
-}
-
 /// What a thread parks on. Unlike the rest of the state it is touched by threads without the baton.
 #[inline]
 pub fn baton(t: ThreadId) -> &'static Baton {
@@ -206,11 +226,12 @@ pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     // SAFETY: `me` holds the baton.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside += 1;
-    let selector = thread.selector.swap(0, Ordering::Relaxed);
+    let selector = dispatch::selector(me);
+    let before = selector.swap(0, Ordering::Relaxed);
     let result = call();
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside -= 1;
-    thread.selector.store(selector, Ordering::Relaxed);
+    selector.store(before, Ordering::Relaxed);
     result
 }

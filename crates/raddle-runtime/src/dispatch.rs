@@ -9,9 +9,9 @@
 
 use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-use raddle_core::block::{flag, Escape, Outcome};
+use raddle_core::block::{flag, Escape, OsReason, Outcome};
 use raddle_core::ThreadId;
 
 use crate::control::{self, scheduler};
@@ -80,6 +80,11 @@ pub fn install(signal: c_int, handler: usize, flags: c_int) {
     set_action(signal, &action);
 }
 
+/// Where a signal handler returns to.
+pub fn restorer() -> usize {
+    raddle_restorer as *const () as usize
+}
+
 /// rt_sigaction without the old action.
 pub fn set_action(signal: c_int, action: &KernelAction) {
     // SAFETY: reads the action only.
@@ -124,7 +129,7 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
 }
 
 /// Whether an object's path contains a name.
-unsafe fn named(info: *mut libc::dl_phdr_info, name: &[u8]) -> bool {
+pub unsafe fn named(info: *mut libc::dl_phdr_info, name: &[u8]) -> bool {
     // SAFETY: libc gives a path ended by a zero, or null.
     unsafe {
         let path = (*info).dlpi_name;
@@ -154,7 +159,35 @@ pub fn program_base() -> usize {
     PROGRAM_BASE.load(Ordering::Relaxed)
 }
 
-/// Traps system calls of the calling thread from now on.
+/// Whether system calls can be trapped at all.
+pub fn available() -> bool {
+    let (start, length) = (TEXT_START.load(Ordering::Relaxed), TEXT_LENGTH.load(Ordering::Relaxed));
+    // SAFETY: turned on with a selector that lets everything through, and off again.
+    AVAILABLE.load(Ordering::Relaxed)
+        && unsafe {
+            let on = syscall!(sys::SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, start, length, &NOTHING as *const _);
+            syscall!(sys::SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0);
+            on == 0
+        }
+}
+
+/// A selector that traps nothing.
+static NOTHING: AtomicU8 = AtomicU8::new(0);
+
+/// The selector of the one OS thread that runs all fibers.
+static CARRIER: AtomicU8 = AtomicU8::new(0);
+
+/// What the kernel looks at before each system call of the thread: 0 lets it through, 1 traps it.
+#[inline]
+pub fn selector(me: ThreadId) -> &'static AtomicU8 {
+    if crate::switch::fibers() {
+        return &CARRIER;
+    }
+    // SAFETY: the record lives as long as the process, and the selector is an atomic byte.
+    unsafe { &scheduler().threads[me.index()].selector }
+}
+
+/// Traps system calls of the calling OS thread from now on.
 pub fn arm(me: ThreadId) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
@@ -162,19 +195,19 @@ pub fn arm(me: ThreadId) {
         return s.escaped(Escape::NoDispatch);
     }
     let (start, length) = (TEXT_START.load(Ordering::Relaxed), TEXT_LENGTH.load(Ordering::Relaxed));
-    let selector = s.thread(me).selector.as_ptr();
+    let selector = selector(me).as_ptr();
     // SAFETY: the selector lives as long as the process.
     let error = unsafe { syscall!(sys::SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, start, length, selector) };
     if error != 0 {
         return s.escaped(Escape::NoDispatch);
     }
-    s.thread(me).selector.store(1, Ordering::Relaxed);
+    // SAFETY: an atomic byte.
+    unsafe { (*selector.cast::<AtomicU8>()).store(1, Ordering::Relaxed) };
 }
 
 /// Lets the thread's system calls through for good.
 pub fn disarm(me: ThreadId) {
-    // SAFETY: `me` holds the baton.
-    unsafe { scheduler() }.thread(me).selector.store(0, Ordering::Relaxed);
+    selector(me).store(0, Ordering::Relaxed);
 }
 
 /// A system call's number and arguments.
@@ -199,7 +232,7 @@ impl Request {
 }
 
 /// SIGSYS: a system call was made past the interposed functions.
-unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's context of this signal.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let at = |r: c_int| registers[r as usize] as usize;
@@ -214,12 +247,18 @@ unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, contex
             at(libc::REG_R9),
         ],
     };
+    if points::thread::is_leaving() {
+        // SAFETY: libc's own call.
+        registers[libc::REG_RAX as usize] = unsafe { points::thread::last_calls(&request) } as i64;
+        return;
+    }
     let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
     let me = control::current().filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
         if let Some(me) = me {
+            needs_os_threads(&request);
             in_place(me, &request);
         }
         registers[libc::REG_RIP as usize] -= 2;
@@ -233,6 +272,14 @@ unsafe extern "C" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, contex
     let result = unsafe { me.map_or_else(|| request.really(), |me| perform(me, request)) };
     set_errno(before);
     registers[libc::REG_RAX as usize] = result as i64;
+    if crate::switch::fibers() {
+        if let Some(me) = me {
+            // libc's own signal would act now.
+            // SAFETY: nothing in this frame needs to be dropped.
+            unsafe { points::thread::cancel_in_libc(me) };
+        }
+        crate::signals::fiber::before_return(context);
+    }
 }
 
 /// Calls that copy or replace the calling frame.
@@ -243,18 +290,33 @@ fn must_run_in_place(number: i64) -> bool {
     )
 }
 
+/// What the kernel does to one OS thread cannot be done to a fiber.
+fn needs_os_threads(request: &Request) {
+    let reason = match request.number {
+        libc::SYS_exit => OsReason::RawExit,
+        libc::SYS_clone | libc::SYS_clone3 if clone_flags(request) & libc::CLONE_THREAD as usize != 0 => {
+            OsReason::ForeignThread
+        }
+        _ => return,
+    };
+    failure::needs_os_threads(reason);
+}
+
+fn clone_flags(request: &Request) -> usize {
+    if request.number == libc::SYS_clone {
+        return request.arguments[0];
+    }
+    // SAFETY: clone3's first argument is a structure that starts with the flags.
+    unsafe { *(request.arguments[0] as *const usize) }
+}
+
 fn in_place(me: ThreadId, request: &Request) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
-    s.thread(me).selector.store(0, Ordering::Relaxed);
+    selector(me).store(0, Ordering::Relaxed);
     s.trap_again = true;
     if request.number == libc::SYS_clone || request.number == libc::SYS_clone3 {
-        let flags = if request.number == libc::SYS_clone {
-            request.arguments[0]
-        } else {
-            // SAFETY: clone3's first argument is a structure that starts with the flags.
-            unsafe { *(request.arguments[0] as *const usize) }
-        };
+        let flags = clone_flags(request);
         let thread = flags & libc::CLONE_THREAD as usize != 0;
         s.escaped(if thread { Escape::ForeignThread } else { Escape::Children });
         s.open_world = true;
@@ -326,6 +388,7 @@ pub unsafe extern "C-unwind" fn syscall(
                 perform(me, request)
             }
             Some(me) => {
+                needs_os_threads(&request);
                 in_place(me, &request);
                 request.really()
             }

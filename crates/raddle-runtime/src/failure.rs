@@ -4,7 +4,7 @@
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{self, event, flag, Block, Outcome, ThreadReport, ThreadState};
+use raddle_core::block::{self, event, flag, Block, OsReason, Outcome, ThreadReport, ThreadState};
 use raddle_core::decorators::replay::Divergence;
 use raddle_core::ThreadId;
 
@@ -19,6 +19,10 @@ const PATIENCE: u64 = 60_000_000_000;
 
 /// Every thread waits for another.
 pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
+    if scheduler.ending {
+        // The body of a check is over: whoever still waits was left behind.
+        stop(scheduler, Outcome::ThreadsLeft);
+    }
     scheduler.results().thread = u32::from(me.0);
     stop(scheduler, Outcome::Deadlock)
 }
@@ -37,7 +41,31 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     results.diverged_expected = divergence.expected.map_or(u32::MAX, |d| d.0);
     results.diverged_found = divergence.found.0;
     results.diverged_enabled = u32::from(divergence.enabled);
+    if crate::check::repeats() {
+        write_message(
+            scheduler.results(),
+            format_args!(
+                "the body ran differently when it was run again with the same decisions, from step {} on: \
+                 state leaks from one iteration to the next",
+                divergence.step
+            ),
+        );
+        stop(scheduler, Outcome::StateLeaks);
+    }
     record(scheduler, Outcome::Diverged);
+    sys::exit_group(STATUS)
+}
+
+/// Fibers cannot give what the program asks for: this run is given up, to be made again with OS
+/// threads. Returns when it runs on OS threads already.
+pub fn needs_os_threads(reason: OsReason) {
+    if !crate::switch::fibers() || control::mode() != control::Mode::Controlled {
+        return;
+    }
+    // SAFETY: the calling thread is under control, so it holds the baton.
+    let scheduler = unsafe { control::scheduler() };
+    scheduler.shared_block().control.os_reason.store(reason as u32, Ordering::Relaxed);
+    record(scheduler, Outcome::NeedsOsThreads);
     sys::exit_group(STATUS)
 }
 
@@ -114,15 +142,19 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
         Life::Alive if matches!(thread.wait, Wait::Polled(_)) => ThreadState::Outside,
         Life::Alive => ThreadState::Blocked,
     };
+    // All fibers are seen through the one OS thread; a parked one has its registers saved.
+    let fibers = crate::switch::fibers();
+    let parked = fibers && t != scheduler.current;
     ThreadReport {
         state: state as u8,
         kind: pending.kind as u8,
         holder: holder(scheduler, t).map_or(u16::MAX, |t| t.0),
-        tid: thread.tid,
+        tid: if fibers && thread.tid != 0 { sys::gettid() } else { thread.tid },
         object: pending.object as u64,
         deadline: thread.deadline,
-        name: name(thread.tid),
+        name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,
+        context: if parked { thread.context as u64 } else { 0 },
     }
 }
 

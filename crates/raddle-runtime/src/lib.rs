@@ -15,6 +15,7 @@
 // The bodies that `interpose!` takes are meant to be unsafe code.
 #![allow(clippy::macro_metavars_in_unsafe)]
 
+pub mod check;
 pub mod control;
 pub mod dispatch;
 pub mod failure;
@@ -29,6 +30,7 @@ pub mod start;
 pub mod switch;
 pub mod sys;
 pub mod tick;
+pub mod tls;
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -56,7 +56,10 @@ pub fn prepare() {
     points::find_all();
     points::thread::prepare();
     points::process::prepare();
+    points::identity::prepare();
     dispatch::prepare();
+    crate::switch::prepare();
+    crate::signals::alternate::prepare();
     open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
     block.control.attached.store(1, Ordering::Release);
 }
@@ -178,13 +181,21 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
     // SAFETY: libc's arguments; the program's main.
     unsafe {
         crate::policies::list_if_asked(environment);
+        // The allocator's first call may ask for random bytes, and identities are made with its help:
+        // it is made at the same time in every run.
+        libc::free(core::hint::black_box(libc::malloc(1)));
         clean_environment(environment);
-        if let Some(block) = control::block() {
+        if control::block().is_some() && control::mode() == Mode::Before && crate::check::find_note() {
+            // Control starts inside the checks.
+            control::pass_through();
+        } else if let Some(block) = control::block() {
             if control::mode() == Mode::Before {
                 // No thread was created by a constructor.
                 crate::signals::kernel::take_over();
                 if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
                     serve(block);
+                } else if crate::switch::fibers() {
+                    points::thread::provide_identities(&block.settings.stacks);
                 }
                 begin_run();
             } else if block.settings.flags & flag::SERVER != 0 {
@@ -203,6 +214,7 @@ pub fn begin_run() {
     if control::mode() == Mode::Controlled {
         crate::signals::kernel::start_run();
         points::thread::adopt_main();
+        points::identity::start_run();
         points::call::start_run();
         crate::tick::start();
     }
@@ -310,7 +322,12 @@ unsafe fn serve(block: &Block) {
                     continue;
                 }
             }
-            let pid = real!(fork: fn() -> c_int)();
+            let pid = if crate::switch::fibers() {
+                points::thread::provide_identities(&block.settings.stacks);
+                fork_with_identities()
+            } else {
+                real!(fork: fn() -> c_int)()
+            };
             if pid == 0 {
                 become_run(block, server);
                 return;
@@ -321,6 +338,15 @@ unsafe fn serve(block: &Block) {
             sys::futex_wake_shared(&control.event);
         }
     }
+}
+
+/// A fork that leaves libc's list of threads alone: the identities in it are to be used in the child.
+/// There is one OS thread and nobody holds a lock, so the rest of what libc does at a fork is not needed.
+unsafe fn fork_with_identities() -> c_int {
+    let flags = libc::SIGCHLD | libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
+    let word = points::thread::tid_word(sys::thread_pointer());
+    // SAFETY: a fork; the kernel writes the child's id into the child's control block.
+    unsafe { syscall!(libc::SYS_clone, flags, 0, 0, word, 0) as c_int }
 }
 
 unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {

@@ -128,6 +128,26 @@ pub fn thread_pointer() -> usize {
     base
 }
 
+/// The control words of floating-point arithmetic, as `raddle_swap` saves them.
+pub fn rounding_modes() -> u64 {
+    let mut modes = 0u64;
+    // SAFETY: stores six bytes.
+    unsafe {
+        asm!("stmxcsr [{0}]", "fnstcw [{0} + 4]", in(reg) &mut modes, options(nostack, preserves_flags));
+    }
+    modes
+}
+
+/// Whether programs may set the FS base by an instruction (wrfsbase; Linux 5.9): bit 1 of AT_HWCAP2.
+pub fn has_fsgsbase() -> bool {
+    extern "C" {
+        fn getauxval(kind: u64) -> u64;
+    }
+    const HWCAP2_FSGSBASE: u64 = 2;
+    // SAFETY: reads the process's own auxiliary vector.
+    unsafe { getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0 }
+}
+
 /// Fresh zeroed memory of the runtime's own, at an address that does not depend on the target.
 pub fn map_at(address: usize, size: usize) -> *mut u8 {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;

@@ -60,5 +60,8 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         point(me, EventKind::Yield, 0);
         SEEN.0.get().write(scheduler().results().points);
         set_errno(before);
+        if crate::switch::fibers() {
+            crate::signals::fiber::before_return(context);
+        }
     }
 }

@@ -61,6 +61,12 @@ impl SharedBlock {
         unsafe { &*addr_of!((*self.at.as_ptr()).control) }
     }
 
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        // SAFETY: the mapping lives as long as self, and only this side writes the settings.
+        unsafe { &*addr_of!((*self.at.as_ptr()).settings) }
+    }
+
     /// Changes the settings, between two runs.
     pub fn set(&mut self, change: impl FnOnce(&mut Settings)) {
         let at = self.at.as_ptr();
@@ -78,7 +84,7 @@ impl SharedBlock {
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.fallback, &control.strays, &control.heartbeat] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.heartbeat] {
             word.store(0, Ordering::Relaxed);
         }
         control.run_pid.store(0, Ordering::Relaxed);

@@ -8,19 +8,32 @@
 
 use std::collections::BTreeMap;
 
+use raddle_core::block::{Stacks, STACKS};
 use raddle_core::policy::Profile;
 
 use super::run_report::RunReport;
 use super::wire::Order;
 
 /// The last run of the first block.
-const FIRST_BLOCK: u64 = 10;
+pub const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block.
 const BLOCK: u64 = 64;
 
 /// The last run of the block that a run belongs to: 10, 74, 138, ….
 pub fn block_end(run: u64) -> u64 {
     FIRST_BLOCK + run.saturating_sub(FIRST_BLOCK).div_ceil(BLOCK).saturating_mul(BLOCK)
+}
+
+/// The most identities of one kind that are made ready before a run.
+const READY: u32 = 16;
+
+/// Keeps the largest numbers seen.
+fn remember(all: &mut [Stacks; STACKS], seen: &[Stacks; STACKS]) {
+    for stacks in seen.iter().filter(|s| s.count > 0) {
+        if let Some(entry) = all.iter_mut().find(|s| s.count == 0 || s.one() == stacks.one()) {
+            *entry = Stacks { count: entry.count.max(stacks.count).min(READY), ..*stacks };
+        }
+    }
 }
 
 /// The state of a campaign's runs.
@@ -40,6 +53,8 @@ pub struct Dispatch {
     profile: Profile,
     /// The maximum over the block that is counting.
     block: Profile,
+    /// The threads that the runs of the first block made, at most.
+    stacks: [Stacks; STACKS],
     /// The failing run with the lowest number.
     failing: Option<u64>,
     fixed_profile: bool,
@@ -58,6 +73,7 @@ impl Dispatch {
             waiting: BTreeMap::new(),
             profile: Profile::default(),
             block: Profile::default(),
+            stacks: Default::default(),
             failing: None,
             fixed_profile: false,
         }
@@ -82,8 +98,8 @@ impl Dispatch {
     /// At most so many more runs for a job that has nothing to do; `None` when there are none now.
     pub fn order(&mut self, at_most: u64) -> Option<Order> {
         let mut last = self.last();
-        if self.learns {
-            // Runs of a block need the former block's results.
+        if self.learns || self.counting <= FIRST_BLOCK {
+            // Runs of a block need the former block's results; all need the first one's.
             last = last.min(block_end(self.counting));
         }
         if self.next > last {
@@ -93,13 +109,15 @@ impl Dispatch {
         // Several jobs share what is left of a block so that they finish at about the same time.
         let share = match self.jobs {
             1 => at_most,
-            jobs if self.learns || last < self.runs => left.div_ceil(2 * jobs),
+            jobs if self.learns || self.counting <= FIRST_BLOCK || last < self.runs => left.div_ceil(2 * jobs),
             _ => at_most,
         };
         let first = self.next;
         let last = first + share.min(at_most).clamp(1, left) - 1;
         self.next = last + 1;
-        Some(Order { first, last, profile: self.profile })
+        let learned = self.counting > FIRST_BLOCK;
+        let stacks = if learned { self.stacks } else { Default::default() };
+        Some(Order { first, last, profile: self.profile, stacks })
     }
 
     /// A run is over.
@@ -118,6 +136,9 @@ impl Dispatch {
         let report = self.waiting.remove(&self.counting)?;
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
+        if self.counting <= FIRST_BLOCK {
+            remember(&mut self.stacks, &report.stacks);
+        }
         if self.counting == block_end(self.counting) {
             if self.learns && !self.fixed_profile {
                 self.profile = self.block;
@@ -167,6 +188,7 @@ mod tests {
             counts: Counts { steps: splitmix64(&mut state) % 100, threads: 2, ..Counts::default() },
             escapes: 0,
             output_cut: false,
+            stacks: Default::default(),
         }
     }
 

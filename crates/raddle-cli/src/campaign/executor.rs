@@ -7,8 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use libc::pid_t;
-use raddle_core::block::{command, event, fallback, flag, Outcome};
-use raddle_core::policy::Profile;
+use raddle_core::block::{command, event, fallback, flag, OsReason, Outcome};
 
 use super::block::{self, SharedBlock};
 use super::classify::TimedOut;
@@ -20,6 +19,7 @@ use super::scratch::JobScratch;
 use super::target_error::TargetError;
 use super::threads::{self, ThreadView};
 use super::watch::{self, Happened, Watch};
+use super::wire::Order;
 use crate::inspect::stack::Unwinder;
 use crate::sys::{self, Ending};
 
@@ -80,6 +80,8 @@ pub struct Executor<'a> {
     frames: Frames,
     unwinder: Unwinder,
     mode: Option<Mode>,
+    /// Why threads are switched as OS threads, until somebody has asked.
+    pub os_threads: Option<String>,
 }
 
 impl<'a> Executor<'a> {
@@ -97,6 +99,7 @@ impl<'a> Executor<'a> {
             frames: Frames::new(&plan.target.runtime),
             unwinder: Unwinder::new(),
             mode: plan.exec.then_some(Mode::Exec),
+            os_threads: None,
         })
     }
 
@@ -113,18 +116,36 @@ impl<'a> Executor<'a> {
     }
 
     /// Makes one run.
-    pub fn run(&mut self, seed: u64, profile: Profile) -> Result<Over, Halt> {
+    pub fn run(&mut self, seed: u64, order: &Order) -> Result<Over, Halt> {
+        let over = self.run_once(seed, order)?;
+        let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
+        let told = self.block.settings().flags & flag::FIBERS == 0;
+        let Some(reason) = reason.filter(|_| !told) else { return Ok(over) };
+        // From here on without fibers, in a new process; the run that met the reason is made again.
+        self.os_threads = Some(reason.text().to_string());
+        self.finish();
+        self.block.set(|settings| settings.flags &= !flag::FIBERS);
+        if self.plan.exec {
+            self.mode = Some(Mode::Exec);
+        }
+        if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            return self.run_once(seed, order);
+        }
+        Ok(over)
+    }
+
+    fn run_once(&mut self, seed: u64, order: &Order) -> Result<Over, Halt> {
         self.prepare()?;
         self.output.clear()?;
         let over = match self.mode {
             Some(Mode::Server(server)) => {
                 self.block.clear_results();
-                self.configure(seed, profile);
+                self.configure(seed, order);
                 self.run_forked(server)?
             }
             _ => {
                 self.block.reset();
-                self.configure(seed, profile);
+                self.configure(seed, order);
                 self.run_executed()?
             }
         };
@@ -132,10 +153,11 @@ impl<'a> Executor<'a> {
         Ok(over)
     }
 
-    fn configure(&mut self, seed: u64, profile: Profile) {
+    fn configure(&mut self, seed: u64, order: &Order) {
         self.block.set(|settings| {
             settings.seed = seed;
-            settings.profile = profile;
+            settings.profile = order.profile;
+            settings.stacks = order.stacks;
         });
     }
 

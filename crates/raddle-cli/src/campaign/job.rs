@@ -91,13 +91,16 @@ fn fulfil(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mu
     let mut finished: Vec<RunReport> = Vec::new();
     let mut reported = Instant::now();
     for run in order.first..=order.last {
-        let report = match runner.run(run, order.profile) {
+        let report = match runner.run(run, order) {
             Ok(report) => report,
             Err(halt) => {
                 channel.send(&Reply::Runs(finished))?;
                 return Err(halt);
             }
         };
+        if let Some(reason) = runner.os_threads() {
+            channel.send(&Reply::OsThreads(reason))?;
+        }
         let failed = report.failure().is_some();
         finished.push(report);
         if failed || reported.elapsed() > REPORT_EVERY {

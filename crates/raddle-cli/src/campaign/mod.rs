@@ -90,6 +90,8 @@ pub struct Campaign {
     pub divergence: Option<(u64, Divergence)>,
     /// Why there was no fork server.
     pub fallback: Vec<String>,
+    /// Why threads were switched as OS threads.
+    pub os_threads: Vec<String>,
     /// Whether the layout of the address space could not be fixed.
     pub random_addresses: bool,
     /// How long it took.
@@ -131,6 +133,7 @@ struct Main<'a> {
     findings: Findings,
     divergence: Option<(u64, Divergence)>,
     fallback: BTreeSet<String>,
+    os_threads: BTreeSet<String>,
     started: Instant,
     end: End,
     jobs: usize,
@@ -155,6 +158,7 @@ impl<'a> Main<'a> {
             findings: Findings::default(),
             divergence: None,
             fallback: BTreeSet::new(),
+            os_threads: BTreeSet::new(),
             started: Instant::now(),
             end: End::Complete,
             jobs,
@@ -184,6 +188,7 @@ impl<'a> Main<'a> {
             findings: self.findings.into_vec(),
             divergence: self.divergence,
             fallback: self.fallback.into_iter().collect(),
+            os_threads: self.os_threads.into_iter().collect(),
             random_addresses: !launch::can_fix_addresses(),
             seconds: self.started.elapsed().as_secs_f64(),
             end: self.end,
@@ -215,6 +220,9 @@ impl<'a> Main<'a> {
                     News::Reply(Reply::Idle) => {}
                     News::Reply(Reply::Fallback(reason)) => {
                         self.fallback.insert(reason);
+                    }
+                    News::Reply(Reply::OsThreads(reason)) => {
+                        self.os_threads.insert(reason);
                     }
                     News::Reply(Reply::Failed(error)) => {
                         self.end = End::Broken(error);

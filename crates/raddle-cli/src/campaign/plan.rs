@@ -12,7 +12,7 @@ use raddle_core::Decision;
 use super::stdin::Stdin;
 use crate::environment::Variables;
 use crate::inspect::elf::Program;
-use crate::options::Points;
+use crate::options::{Points, Switch};
 use crate::policy_choice::PolicyChoice;
 use crate::sync_functions::SyncFunctions;
 
@@ -40,6 +40,8 @@ pub struct Plan {
     pub max_steps: u64,
     /// Trap system calls outside of libc's functions.
     pub dispatch: bool,
+    /// How threads are switched.
+    pub switch: Switch,
     /// Functions whose calls are points.
     pub sync_functions: SyncFunctions,
     /// What a good run looks like.
@@ -126,6 +128,9 @@ impl Plan {
         if !self.dispatch {
             flags |= flag::NO_DISPATCH;
         }
+        if self.switch == Switch::Fiber {
+            flags |= flag::FIBERS;
+        }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
         let any = PolicyChoice::any();
         let policy = if self.recording.is_some() { &any } else { &self.policy };
@@ -141,6 +146,7 @@ impl Plan {
             flags,
             log_capacity: self.max_steps.min(MAX_LOG),
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            stacks: Default::default(),
             sync_offsets,
             stdin: [0; 128],
             directory: [0; 512],

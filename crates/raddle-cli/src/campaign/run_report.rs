@@ -1,11 +1,11 @@
 //! What a job reports of one run.
 
-use raddle_core::block::Results;
+use raddle_core::block::{Results, Stacks, STACKS};
 use raddle_core::policy::Profile;
 use serde::{Deserialize, Serialize};
 
 use super::threads::ThreadView;
-use super::wire::ProfileOnTheWire;
+use super::wire::{stacks_on_the_wire, ProfileOnTheWire};
 
 /// One run that is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,13 @@ pub struct RunReport {
     pub escapes: u64,
     /// Whether output was thrown away.
     pub output_cut: bool,
+    /// The threads that it made, by their stacks.
+    #[serde(with = "stacks_on_the_wire", default, skip_serializing_if = "no_stacks")]
+    pub stacks: [Stacks; STACKS],
+}
+
+fn no_stacks(stacks: &[Stacks; STACKS]) -> bool {
+    stacks[0].count == 0
 }
 
 impl RunReport {

@@ -9,6 +9,7 @@ use raddle_core::policy::Profile;
 use super::block;
 use super::check;
 use super::classify::{self, Symptom, Traces};
+use super::dispatch;
 use super::executor::{Executor, Halt, Over};
 use super::output::Output;
 use super::plan::Plan;
@@ -16,6 +17,7 @@ use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Verdict};
 use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
+use super::wire::Order;
 use crate::sys::Ending;
 
 /// Makes and judges the runs of one job.
@@ -39,16 +41,21 @@ impl<'a> Runner<'a> {
         self.executor.prepare()
     }
 
+    /// Why threads are switched as OS threads, once, when that has come up.
+    pub fn os_threads(&mut self) -> Option<String> {
+        self.executor.os_threads.take()
+    }
+
     /// See [`Executor::finish`].
     pub fn finish(&mut self) {
         self.executor.finish();
     }
 
     /// Makes one run.
-    pub fn run(&mut self, run: u64, profile: Profile) -> Result<RunReport, Halt> {
+    pub fn run(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
         let seed = self.plan.run_seed(run);
-        let over = self.executor.run(seed, profile)?;
-        let report = self.judge(run, seed, profile, &over);
+        let over = self.executor.run(seed, order)?;
+        let report = self.judge(run, seed, order.profile, &over);
         self.scratch.clean(self.plan.target.own_directory)?;
         report
     }
@@ -77,6 +84,7 @@ impl<'a> Runner<'a> {
             counts: Counts::from(&results),
             escapes: results.escapes,
             output_cut: self.executor.output.was_cut(),
+            stacks: if run <= dispatch::FIRST_BLOCK { results.stacks } else { Default::default() },
         })
     }
 

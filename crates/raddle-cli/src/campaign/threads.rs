@@ -6,7 +6,7 @@ use raddle_core::EventKind;
 use serde::{Deserialize, Serialize};
 
 use super::frames::Frames;
-use crate::inspect::stack::{Frame, Unwinder};
+use crate::inspect::stack::{Frame, Thread, Unwinder};
 
 /// One thread of a failed run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,8 +42,9 @@ pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[Threa
         |report: &ThreadReport| report.state != ThreadState::None as u8 && report.state != ThreadState::Exited as u8;
     // A thread that has not had its first turn has no stack worth a look.
     let started = |report: &ThreadReport| alive(report) && report.tid != 0;
-    let tids: Vec<i32> = reports.iter().filter(|r| started(r)).map(|r| r.tid).collect();
-    let mut stacks = unwinder.stacks(pid, &tids).into_iter();
+    let threads: Vec<Thread> =
+        reports.iter().filter(|r| started(r)).map(|r| Thread { tid: r.tid, context: r.context }).collect();
+    let mut stacks = unwinder.stacks_of(pid, &threads).into_iter();
     let mut views = Vec::new();
     for (id, report) in reports.iter().enumerate() {
         if alive(report) {

@@ -4,6 +4,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use raddle_core::block::{Stacks, STACKS};
 use raddle_core::policy::Profile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,25 @@ pub struct Order {
     /// What the policy is told of earlier runs.
     #[serde(with = "ProfileOnTheWire")]
     pub profile: Profile,
+    /// The threads that earlier runs made.
+    #[serde(with = "stacks_on_the_wire")]
+    pub stacks: [Stacks; STACKS],
+}
+
+/// Sizes of stacks, and how many threads have each.
+pub mod stacks_on_the_wire {
+    use super::*;
+
+    /// Writes them.
+    pub fn serialize<S: serde::Serializer>(stacks: &[Stacks; STACKS], to: S) -> Result<S::Ok, S::Error> {
+        stacks.map(|s| (s.size, s.guard, s.count)).serialize(to)
+    }
+
+    /// Reads them.
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<[Stacks; STACKS], D::Error> {
+        let stacks = <[(u64, u32, u32); STACKS]>::deserialize(from)?;
+        Ok(stacks.map(|(size, guard, count)| Stacks { size, guard, count }))
+    }
 }
 
 /// What a job has to say.
@@ -32,6 +52,8 @@ pub enum Reply {
     Idle,
     /// There is no fork server, and why.
     Fallback(String),
+    /// Threads are switched as OS threads, and why.
+    OsThreads(String),
     /// The target cannot be run.
     Failed(TargetError),
 }
@@ -103,7 +125,7 @@ mod tests {
     #[test]
     fn messages_arrive_and_the_end_is_noticed() {
         let (mut here, mut there) = Channel::pair().expect("a pair");
-        let order = Order { first: 1, last: 9, profile: Profile { steps: 3, threads: 2 } };
+        let order = Order { first: 1, last: 9, profile: Profile { steps: 3, threads: 2 }, stacks: Default::default() };
         here.send(&order).expect("sent");
         assert_eq!(there.receive().expect("received"), Some(order));
         drop(here);

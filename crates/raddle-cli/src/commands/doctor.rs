@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf;
 use crate::inspect::stack::Unwinder;
-use crate::options::{Points, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
+use crate::options::{Points, Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
 use crate::policy_choice::PolicyChoice;
 use crate::runtime_library;
 use crate::sync_functions::SyncFunctions;
@@ -218,6 +218,7 @@ fn load(runtime: &Path) -> Result<(), String> {
         cpus: DEFAULT_CPUS,
         max_steps: DEFAULT_MAX_STEPS,
         dispatch: true,
+        switch: Switch::Fiber,
         sync_functions: SyncFunctions::default(),
         expect: Expectations::default(),
         runs: 1,

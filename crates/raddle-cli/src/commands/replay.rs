@@ -17,7 +17,7 @@ use crate::campaign::{self, End};
 use crate::environment;
 use crate::error::Error;
 use crate::inspect::elf::{self, Program};
-use crate::options::{self, Points};
+use crate::options::{self, Points, Switch};
 use crate::policy_choice::PolicyChoice;
 use crate::report::replay::{self, Replayed};
 use crate::runtime_library;
@@ -186,6 +186,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         cpus: recorded.cpus,
         max_steps: recorded.max_steps,
         dispatch: recorded.dispatch,
+        switch: Switch::parse(args.switch.as_deref())?,
         sync_functions,
         expect: Expectations {
             exit: recorded.expect.exit,

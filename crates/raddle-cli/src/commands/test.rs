@@ -131,6 +131,7 @@ impl Tester {
             cpus: options.cpus,
             max_steps: options.max_steps,
             dispatch: options.dispatch,
+            switch: options.switch,
             sync_functions: self.sync_functions.clone(),
             expect: Expectations {
                 exit: options.expect_exit,

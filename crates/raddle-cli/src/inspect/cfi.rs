@@ -28,6 +28,19 @@ impl Registers {
         Registers(values.map(Some))
     }
 
+    /// The registers of a fiber that the runtime has parked: it saved what a call must preserve, above
+    /// the rounding modes.
+    pub(super) fn of_parked_fiber(context: u64, memory: &mut Memory) -> Option<Self> {
+        const SAVED: [Register; 7] =
+            [X86_64::R15, X86_64::R14, X86_64::R13, X86_64::R12, X86_64::RBX, X86_64::RBP, X86_64::RA];
+        let mut registers = Registers([None; 17]);
+        for (register, at) in SAVED.into_iter().zip(1..) {
+            registers.set(register, Some(memory.word(context + 8 * at)?));
+        }
+        registers.set(X86_64::RSP, Some(context + 8 * 8));
+        Some(registers)
+    }
+
     pub(super) fn get(&self, register: Register) -> Option<u64> {
         self.0.get(usize::from(register.0)).copied().flatten()
     }

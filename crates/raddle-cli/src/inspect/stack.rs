@@ -93,6 +93,15 @@ pub struct Unwinder {
     walker: Walker,
 }
 
+/// A thread to look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Thread {
+    /// The OS thread that it is or that runs it.
+    pub tid: i32,
+    /// Where a parked fiber's registers are saved; 0 for a thread that runs.
+    pub context: u64,
+}
+
 impl Unwinder {
     /// An unwinder that remembers nothing yet.
     pub fn new() -> Self {
@@ -106,22 +115,37 @@ impl Unwinder {
     /// While this runs, no other thread of the caller may wait for the process with `waitpid`: it
     /// would see stops that are not meant for it.
     pub fn stacks(&mut self, pid: i32, tids: &[i32]) -> Vec<Result<Vec<Frame>, StackError>> {
+        let threads: Vec<Thread> = tids.iter().map(|&tid| Thread { tid, context: 0 }).collect();
+        self.stacks_of(pid, &threads)
+    }
+
+    /// As [`Unwinder::stacks`], for threads that may be parked fibers.
+    pub fn stacks_of(&mut self, pid: i32, threads: &[Thread]) -> Vec<Result<Vec<Frame>, StackError>> {
         // A thread's tracees are detached when it ends, whatever happened: a thread that would not
         // stop, or one that is dying, is left to nobody.
-        thread::scope(|scope| scope.spawn(|| self.hold_and_walk(pid, tids)).join())
+        thread::scope(|scope| scope.spawn(|| self.hold_and_walk(pid, threads)).join())
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    fn hold_and_walk(&mut self, pid: i32, tids: &[i32]) -> Vec<Result<Vec<Frame>, StackError>> {
-        let held = tracee::hold(pid, tids);
+    fn hold_and_walk(&mut self, pid: i32, threads: &[Thread]) -> Vec<Result<Vec<Frame>, StackError>> {
+        let mut tids: Vec<i32> = threads.iter().map(|thread| thread.tid).collect();
+        tids.sort_unstable();
+        tids.dedup();
+        let held = tracee::hold(pid, &tids);
         // When the main thread has ended before the others, the process can only be reached through
         // one of those.
         let alive = held.iter().flatten().next().map_or(pid, tracee::Held::tid);
         let mut process = Process::of(alive).map_err(Arc::new);
         let mut stacks = Vec::with_capacity(held.len());
-        for held in &held {
-            stacks.push(match (held, &mut process) {
-                (Ok(held), Ok(process)) => Ok(self.stack(process, held.registers())),
+        for thread in threads {
+            // Every id was held above.
+            let at = tids.binary_search(&thread.tid).unwrap_or(0);
+            stacks.push(match (&held[at], &mut process) {
+                (Ok(held), Ok(process)) => {
+                    let parked =
+                        (thread.context != 0).then(|| Registers::of_parked_fiber(thread.context, &mut process.memory));
+                    Ok(self.stack(process, parked.flatten().as_ref().unwrap_or(held.registers())))
+                }
                 (Ok(_), Err(error)) => Err(StackError::NoMap { pid, source: Arc::clone(error) }),
                 (Err(error), _) => Err(error.clone()),
             });

@@ -13,7 +13,7 @@ use crate::campaign::tally::Tally;
 use crate::campaign::threads::ThreadView;
 use crate::campaign::{Campaign, End};
 use crate::inspect::elf::{Language, Program};
-use crate::options::Points;
+use crate::options::{Points, Switch};
 use crate::policy_choice::PolicyChoice;
 use crate::sync_functions::SyncFunctions;
 
@@ -49,6 +49,7 @@ pub fn plan() -> Plan {
         cpus: 4,
         max_steps: 1_000_000,
         dispatch: true,
+        switch: Switch::Fiber,
         sync_functions: SyncFunctions::default(),
         expect: Expectations::default(),
         runs: 1000,
@@ -72,6 +73,7 @@ pub fn campaign(runs: u64) -> Campaign {
         findings: Vec::new(),
         divergence: None,
         fallback: Vec::new(),
+        os_threads: Vec::new(),
         random_addresses: false,
         seconds: 0.42,
         end: End::Complete,

@@ -104,6 +104,9 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
     for reason in &campaign.fallback {
         fact("note", format!("the program falls back to --exec because {reason}"))?;
     }
+    for reason in &campaign.os_threads {
+        fact("note", format!("threads are switched as OS threads, not as fibers, because {reason}"))?;
+    }
     if tally.output_cut_runs > 0 {
         fact("note", format!("the output of {} was cut at 64 MiB", count(tally.output_cut_runs, "run")))?;
     }

@@ -3,12 +3,12 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use raddle_core::block::Escape;
+use raddle_core::block::{Escape, OsReason};
 
 use super::result;
 use super::time::from_now;
 use crate::control::{really, scheduler, state};
-use crate::{interpose, real, syscall};
+use crate::{failure, interpose, real, syscall};
 
 interpose! {
     /// An alarm on the virtual clock.
@@ -52,6 +52,11 @@ interpose! {
 
     /// Timers of the kernel's: named as uncontrolled.
     fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int |me| {
+        /// The notification's kind stands after the value and the signal.
+        const KIND: usize = 3;
+        if !event.is_null() && *event.cast::<c_int>().add(KIND) == libc::SIGEV_THREAD_ID {
+            failure::needs_os_threads(OsReason::ThreadState);
+        }
         state().signals.kernel_timer = true;
         scheduler().escaped(Escape::Timers);
         really(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))

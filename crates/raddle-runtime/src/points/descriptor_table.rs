@@ -5,6 +5,7 @@
 
 use core::ffi::{c_int, c_uint};
 
+use raddle_core::block::OsReason;
 use raddle_core::{EventKind, ThreadId};
 
 use super::descriptor::{read_one, write_one};
@@ -102,6 +103,7 @@ pub(super) unsafe fn copy_over(caller: Caller, fd: c_int, new: c_int, call: impl
 
 /// fcntl(2).
 pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument: usize) -> Outcome {
+    const F_SETOWN_EX: c_int = 15;
     // SAFETY: the caller's arguments.
     let now = || unsafe { syscall!(libc::SYS_fcntl, fd, command, argument) };
     match command {
@@ -112,6 +114,16 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
         },
         libc::F_SETFL => {
             caller.point(EventKind::Syscall, key(fd))?;
+            Ok(now())
+        }
+        F_SETOWN_EX | libc::F_SETOWN => {
+            // Signals for one OS thread.
+            if command == F_SETOWN_EX {
+                crate::failure::needs_os_threads(OsReason::ThreadState);
+            }
+            // A signal may come whenever the descriptor is ready.
+            // SAFETY: the caller holds the baton.
+            unsafe { state() }.signals.kernel_timer = true;
             Ok(now())
         }
         // Nobody else can observe the rest.

@@ -35,7 +35,7 @@ pub struct Call {
 
 impl Call {
     /// Whether another process may be involved: not every lock says that it is private.
-    fn shared(&self) -> bool {
+    pub fn shared(&self) -> bool {
         self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::memory::is_shared(self.word as usize)
     }
 }
@@ -62,8 +62,14 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
             libc::FUTEX_REQUEUE => requeue(me, call, false),
             libc::FUTEX_CMP_REQUEUE => requeue(me, call, true),
             libc::FUTEX_WAKE_OP => wake_op(me, call),
+            libc::FUTEX_LOCK_PI | libc::FUTEX_LOCK_PI2 | libc::FUTEX_TRYLOCK_PI | libc::FUTEX_UNLOCK_PI
+                if !call.shared() =>
+            {
+                super::futex_pi::futex(me, call)
+            }
             _ => {
-                // Priority-inheritance futexes: glibc uses them for mutexes only, which are modelled.
+                // Priority-inheritance futexes of several processes, or with conditions: glibc uses them for
+                // mutexes only, which are modelled.
                 scheduler().escaped(Escape::UncontrolledCall);
                 syscall!(libc::SYS_futex, call.word, call.operation, call.value, call.time, call.second, call.value3)
             }
@@ -140,6 +146,12 @@ unsafe fn wake_some(key: usize, most: u32, bits: u32) -> isize {
         woken += 1;
     }
     woken as isize
+}
+
+/// Wakes one waiter of a word, as the kernel does at the end of a thread that held it.
+pub(super) unsafe fn wake_one(word: *mut u32) {
+    // SAFETY: the caller holds the baton.
+    unsafe { wake_some(word as usize, 1, u32::MAX) };
 }
 
 unsafe fn wake(me: ThreadId, call: Call, bits: u32) -> isize {

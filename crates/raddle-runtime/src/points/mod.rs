@@ -16,7 +16,10 @@ pub mod descriptor_table;
 pub mod epoll;
 pub mod file_lock;
 pub mod futex;
+mod futex_pi;
+pub mod identity;
 pub mod ipc;
+pub mod keys;
 pub mod mutex;
 pub mod once;
 pub mod open;
@@ -196,11 +199,15 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
             libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
             libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
+            libc::SYS_tkill => signal::send_to_thread(me, crate::sys::getpid(), a as c_int, b as c_int),
+            libc::SYS_rt_tgsigqueueinfo => {
+                return signal::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _);
+            }
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);
                 b as isize
             }
-            _ => return trapped::system_call(me, request),
+            _ => return identity::system_call(me, request).or_else(|| trapped::system_call(me, request)),
         })
     }
 }

@@ -29,6 +29,7 @@ pub(super) unsafe fn open_at(
     let caller = caller.point(EventKind::Syscall, NAMES)?;
     // SAFETY: the caller's path.
     unsafe {
+        super::identity::look_at_path(path as usize);
         let direction = flags & libc::O_ACCMODE;
         let waits = flags & (libc::O_NONBLOCK | libc::O_PATH) == 0 && direction != libc::O_RDWR;
         if !waits || !is_named_pipe(directory, path) {

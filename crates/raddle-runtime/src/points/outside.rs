@@ -129,8 +129,12 @@ impl Caller {
     }
 }
 
-/// Whether libc's own signal for cancellation waits for the calling thread.
+/// Whether libc's own signal for cancellation waits for the calling thread. It cannot reach a fiber,
+/// where libc's books say whether it would have an effect.
 fn cancel_signal_is_pending() -> bool {
+    if crate::switch::fibers() {
+        return super::thread::libc_lets_cancel();
+    }
     const SIGCANCEL: u64 = 1 << 31;
     let mut pending = 0u64;
     // SAFETY: the kernel writes one set.

@@ -5,11 +5,12 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-use raddle_core::block::{Escape, Outcome};
+use raddle_core::block::{Escape, OsReason, Outcome};
 use raddle_core::{EventKind, ThreadId};
 
 use crate::control::{self, point, really, scheduler};
-use crate::{failure, interpose, real, sys};
+use crate::switch::fibers;
+use crate::{dispatch, failure, interpose, real, sys};
 
 extern "C" {
     fn __register_atfork(
@@ -24,6 +25,7 @@ extern "C" {
 pub fn prepare() {
     unsafe extern "C" fn child() {
         if control::mode() == control::Mode::Controlled {
+            crate::signals::alternate::become_child();
             control::pass_through();
         }
     }
@@ -46,10 +48,17 @@ unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
         let s = scheduler();
         s.open_world = true;
         s.escaped(Escape::Children);
-        let selector = s.thread(me).selector.swap(0, Relaxed);
+        let selector = dispatch::selector(me);
+        let before = selector.swap(0, Relaxed);
+        if fibers() {
+            crate::signals::fiber::lend_mask(me);
+        }
         let result = call();
         if control::mode() == control::Mode::Controlled {
-            scheduler().thread(me).selector.store(selector, Relaxed);
+            if fibers() {
+                crate::signals::fiber::masks_changed();
+            }
+            selector.store(before, Relaxed);
         }
         result
     }
@@ -137,6 +146,7 @@ interpose! {
     /// Pinning is the campaign's business.
     fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |_| {
         let _ = (pid, size, set);
+        failure::needs_os_threads(OsReason::Affinity);
         scheduler().escaped(Escape::Affinity);
         0
     }
@@ -144,6 +154,7 @@ interpose! {
     /// Pinning is the campaign's business.
     fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |_| {
         let _ = (thread, size, set);
+        failure::needs_os_threads(OsReason::Affinity);
         scheduler().escaped(Escape::Affinity);
         0
     }

@@ -12,7 +12,8 @@ use crate::dispatch::KernelAction;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait, Wake};
 use crate::signals::kernel::{deliver, hook, is_fault, send};
-use crate::signals::{bit, own_info, Action};
+use crate::signals::{alternate, bit, fiber, own_info, Action};
+use crate::switch::fibers;
 use crate::{interpose, real, sys, syscall};
 
 /// glibc's `struct sigaction`.
@@ -101,7 +102,11 @@ pub(super) unsafe fn set_mask(me: ThreadId, mask: u64) {
     unsafe {
         let mask = mask & !bit(libc::SIGSYS);
         scheduler().thread(me).signal_mask = mask;
-        syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, &mask as *const _, 0, 8);
+        if fibers() {
+            fiber::masks_changed();
+        } else {
+            syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, &mask as *const _, 0, 8);
+        }
         // What the kernel held back has just been delivered.
         crate::signals::kernel::take_from_kernel(scheduler());
         if state().signals.waits_for(me, mask) {
@@ -133,7 +138,7 @@ unsafe fn send_here(me: ThreadId, target: Option<ThreadId>, signal: c_int) -> is
             send(target, signal, own_info(signal, code));
         } else {
             let error = match receiver.filter(|_| target.is_some()) {
-                Some(t) => syscall!(sys::SYS_tgkill, sys::getpid(), scheduler().threads[t.index()].tid, signal),
+                Some(t) => syscall!(sys::SYS_tgkill, sys::getpid(), kernel_id(t), signal),
                 None => syscall!(sys::SYS_kill, sys::getpid(), signal),
             };
             if error != 0 {
@@ -172,9 +177,60 @@ pub(super) unsafe fn send_to_thread(me: ThreadId, pid: c_int, tid: c_int, signal
             Some(i) if pid == sys::getpid() && !(i == me.index() && is_fault(signal)) => {
                 send_here(me, Some(ThreadId(i as u16)), signal)
             }
-            _ => syscall!(sys::SYS_tgkill, pid, tid, signal),
+            Some(i) => syscall!(sys::SYS_tgkill, pid, kernel_id(ThreadId(i as u16)), signal),
+            None => syscall!(sys::SYS_tgkill, pid, tid, signal),
         }
     }
+}
+
+/// rt_tgsigqueueinfo(2), which is how pthread_sigqueue ends; `None`: it is not for us.
+pub(super) unsafe fn queue_to_thread(
+    me: ThreadId,
+    pid: c_int,
+    tid: c_int,
+    signal: c_int,
+    info: *const libc::siginfo_t,
+) -> Option<isize> {
+    // SAFETY: the caller's information; `me` holds the baton.
+    unsafe {
+        let s = scheduler();
+        let target = (0..s.created).find(|&i| s.threads[i].life == Life::Alive && s.threads[i].tid == tid)?;
+        if pid != sys::getpid() || !valid_signal(signal) {
+            return None;
+        }
+        point(me, EventKind::Kill, signal as usize);
+        let action = state().signals.actions[signal as usize];
+        let blocked = scheduler().threads[target].signal_mask & bit(signal) != 0;
+        if !action.handled() && !blocked {
+            return Some(syscall!(libc::SYS_rt_tgsigqueueinfo, pid, kernel_id(ThreadId(target as u16)), signal, info));
+        }
+        let mut copied = *info;
+        copied.si_signo = signal;
+        send(Some(ThreadId(target as u16)), signal, copied);
+        if state().signals.waits_for(me, scheduler().threads[me.index()].signal_mask) {
+            deliver(me);
+        }
+        Some(0)
+    }
+}
+
+/// glibc tells of signals to a thread as of any other (sigwaitinfo, sigtimedwait).
+unsafe fn as_libc_says(info: *mut libc::siginfo_t) {
+    // SAFETY: the caller's pointer, or null.
+    if let Some(info) = unsafe { info.as_mut() } {
+        if info.si_code == SI_TKILL {
+            info.si_code = SI_USER;
+        }
+    }
+}
+
+/// The kernel's id of the OS thread that is or runs a thread.
+unsafe fn kernel_id(t: ThreadId) -> c_int {
+    if fibers() {
+        return sys::gettid();
+    }
+    // SAFETY: the caller holds the baton.
+    unsafe { scheduler().threads[t.index()].tid }
 }
 
 /// Waits until a handler has run, under another mask.
@@ -385,6 +441,9 @@ interpose! {
     /// Waits for a signal of a set.
     fn sigwaitinfo(set: *const u64, info: *mut libc::siginfo_t) -> c_int |me| {
         let n = wait_for_signal(me, set, info, NEVER);
+        if n > 0 {
+            as_libc_says(info);
+        }
         super::thread::act_on_cancel(me);
         result(n) as c_int
     }
@@ -396,17 +455,16 @@ interpose! {
         }
         let deadline = if time.is_null() { NEVER } else { from_now(nanoseconds(time)) };
         let n = wait_for_signal(me, set, info, deadline);
+        if n > 0 {
+            as_libc_says(info);
+        }
         super::thread::act_on_cancel(me);
         result(n) as c_int
     }
 
     /// An alternate stack for handlers.
     fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int |me| {
-        let done = syscall!(libc::SYS_sigaltstack, new, old);
-        if done == 0 && !new.is_null() {
-            let off = (*new).ss_flags & libc::SS_DISABLE != 0;
-            scheduler().thread(me).alternate_stack = if off { (0, 0) } else { ((*new).ss_sp as usize, (*new).ss_size) };
-        }
-        result(done) as c_int
+        let here = 0u8;
+        result(-alternate::change(me, &raw const here as usize, new, old) as isize) as c_int
     }
 }

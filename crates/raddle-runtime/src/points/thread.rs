@@ -1,30 +1,36 @@
 //! pthread_create and what follows from it: joining, detaching, ending, cancelling.
 //!
-//! Every thread is really created. It starts in [`trampoline`], waits for its first turn, and ends
-//! in a destructor of thread-specific data that is armed again until it runs last, so that the
-//! program's own destructors run under control.
+//! Every thread is really created. It starts in [`trampoline`] (as a fiber: in [`fiber_main`]), waits
+//! for its first turn, and ends in a destructor of thread-specific data that is armed again until it
+//! runs last, so that the program's own destructors run under control.
+//!
+//! A fiber with an identity of its own goes on from there through the rest of libc's thread exit, and
+//! its last system call is trapped; a pooled one is left standing there, to be wound back.
 
 use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
-use raddle_core::block::{Escape, Outcome};
+use libc::{timespec, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT};
+use raddle_core::block::{Escape, OsReason, Outcome, Stacks};
 use raddle_core::{Event, EventKind, ThreadId};
 
+use super::identity::abandon_robust_lists;
+use super::keys;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
 use crate::control::{self, current, point, really, scheduler, state, wait_through, Mode};
+use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os::DYING;
+use crate::switch::{fiber, fibers, identity};
 use crate::{dispatch, failure, interpose, real, sys};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 extern "C" {
-    fn pthread_key_create(key: *mut u32, destructor: Option<unsafe extern "C-unwind" fn(*mut c_void)>) -> c_int;
     fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
     fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
 }
@@ -63,10 +69,14 @@ pub fn prepare() {
     let mut key = 0;
     // SAFETY: plain calls; the key is created before the program's own, so it comes first in each
     // round and the last round ends with us.
-    if unsafe { pthread_key_create(&mut key, Some(destructor)) } == 0 {
+    // Past our own interposition, which keeps the program's keys.
+    let create = unsafe { real!(pthread_key_create: fn(*mut u32, usize) -> c_int) };
+    // SAFETY: as above.
+    if unsafe { create(&mut key, destructor as *const () as usize) } == 0 {
         KEY.store(key + 1, Ordering::Relaxed);
     }
     find_tid_offset();
+    find_cancel_type();
     // SAFETY: reads two words that the loader has filled in.
     let sanitized = unsafe { raddle_sanitizer() } != 0;
     SANITIZED.store(sanitized, Ordering::Relaxed);
@@ -100,7 +110,69 @@ fn find_tid_offset() {
     }
 }
 
-fn tid_word(pointer: usize) -> *mut AtomicU32 {
+/// Where glibc keeps a thread's cancellation type, in bytes from its thread pointer; 0 when unknown.
+/// It is set to asynchronous around the blocking calls that libc makes itself.
+static CANCEL_TYPE: AtomicUsize = AtomicUsize::new(0);
+/// The bit of it in the byte there.
+static CANCEL_TYPE_BIT: AtomicU32 = AtomicU32::new(0);
+
+fn find_cancel_type() {
+    const BYTES: usize = 0x700;
+    let pointer = sys::thread_pointer() as *const [u8; BYTES];
+    let set = |kind: c_int| {
+        let mut old = 0;
+        // SAFETY: changes the calling thread only, and no request is pending.
+        unsafe { real!(pthread_setcanceltype: fn(c_int, *mut c_int) -> c_int)(kind, &mut old) };
+    };
+    // SAFETY: inside glibc's `struct pthread`.
+    let before = unsafe { pointer.read_volatile() };
+    set(1);
+    // SAFETY: as above.
+    let after = unsafe { pointer.read_volatile() };
+    set(0);
+    if let Some(at) = (0x2c0..BYTES).find(|&i| before[i] != after[i]) {
+        CANCEL_TYPE.store(at, Ordering::Relaxed);
+        CANCEL_TYPE_BIT.store(u32::from(before[at] ^ after[at]), Ordering::Relaxed);
+    }
+}
+
+/// Whether libc lets the calling thread be cancelled where it stands, in a call of its own.
+pub(super) fn libc_lets_cancel() -> bool {
+    let at = CANCEL_TYPE.load(Ordering::Relaxed);
+    let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;
+    // SAFETY: inside the calling thread's control block.
+    at != 0 && unsafe { *((sys::thread_pointer() + at) as *const u8) } & bit != 0
+}
+
+/// Sets libc's cancellation type of a parked fiber; says what it was.
+fn change_libc_cancel_type(handle: usize, asynchronous: bool) -> bool {
+    let at = CANCEL_TYPE.load(Ordering::Relaxed);
+    let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;
+    // SAFETY: inside the control block of a thread that lives and does not run.
+    unsafe {
+        let byte = (handle + at) as *mut u8;
+        let before = *byte & bit != 0;
+        *byte = if asynchronous { *byte | bit } else { *byte & !bit };
+        before
+    }
+}
+
+/// Whether enough is known of libc's control block for fibers.
+pub fn knows_libc() -> bool {
+    TID_OFFSET.load(Ordering::Relaxed) != 0 && CANCEL_TYPE.load(Ordering::Relaxed) != 0
+}
+
+/// Whether the program is built with a sanitizer.
+pub fn sanitized() -> bool {
+    SANITIZED.load(Ordering::Relaxed)
+}
+
+/// The ids of fibers start above all ids that the kernel gives (PID_MAX_LIMIT), so that no system call
+/// with one can reach a stranger.
+const FIRST_ID: c_int = 1 << 22;
+
+/// Where glibc keeps a thread's kernel id; null when that is not known.
+pub fn tid_word(pointer: usize) -> *mut AtomicU32 {
     match TID_OFFSET.load(Ordering::Relaxed) {
         0 => core::ptr::null_mut(),
         offset => (pointer + offset) as *mut AtomicU32,
@@ -127,13 +199,41 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
         state().pointers.insert(pointer, me);
         let thread = scheduler().thread(me);
         thread.pointer = pointer;
-        thread.tid = sys::gettid();
         thread.tid_word = tid_word(pointer);
+        if fibers() {
+            // libc's own recursive locks go by the id in the control block.
+            thread.tid = FIRST_ID + me.index() as c_int;
+            (*thread.tid_word).store(thread.tid as u32, Ordering::Relaxed);
+            thread.rseq = super::identity::registered_by_libc(pointer);
+        } else {
+            thread.tid = sys::gettid();
+        }
         let routine = (transmute::<usize, Routine>(thread.start), thread.argument);
         arm_destructor(me);
-        dispatch::arm(me);
-        crate::signals::kernel::adopt(me);
+        if !fibers() {
+            dispatch::arm(me);
+            crate::signals::kernel::adopt(me);
+        }
         routine
+    }
+}
+
+/// Where every fiber starts, called by the frame that its identity was born with.
+pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
+    // SAFETY: the new thread has just been given its first turn.
+    unsafe {
+        let Some(me) = state().pointers.get(sys::thread_pointer()) else {
+            failure::internal(format_args!("a fiber without a thread was started"));
+        };
+        let (start, argument) = begin(me);
+        let result = start(argument);
+        // In a forked child the thread goes on as an ordinary one.
+        if control::mode() == Mode::Controlled {
+            let thread = scheduler().thread(me);
+            thread.result = result;
+            thread.returned = true;
+        }
+        result
     }
 }
 
@@ -147,8 +247,13 @@ unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
     // SAFETY: `me` holds the baton.
     let thread = unsafe { scheduler() }.thread(me);
     thread.destructor_rounds += 1;
-    if thread.destructor_rounds < ROUNDS {
-        return arm_destructor(me);
+    if keys::any_value() {
+        if thread.destructor_rounds < ROUNDS {
+            return arm_destructor(me);
+        }
+        // libc would call these after us.
+        let ours = KEY.load(Ordering::Relaxed) - 1;
+        keys::call_destructors_after(ours);
     }
     // SAFETY: as above.
     unsafe { end(me) };
@@ -160,7 +265,10 @@ unsafe fn end(me: ThreadId) {
     // SAFETY: `me` holds the baton until it gives it away below.
     unsafe {
         abandon_robust(me);
-        dispatch::disarm(me);
+        abandon_robust_lists(me);
+        if !fibers() {
+            dispatch::disarm(me);
+        }
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);
@@ -176,11 +284,191 @@ unsafe fn end(me: ThreadId) {
         if s.alive == 0 {
             // glibc ends the process after the last thread, outside control.
             failure::record(s, Outcome::Exited);
-            return control::pass_through();
+            control::pass_through();
+            if fibers() {
+                dispatch::disarm(me);
+                real!(exit: fn(c_int) -> !)(0);
+            }
+            return;
         }
         let next = s.decide(me);
+        if fibers() {
+            return leave(me, next);
+        }
         DYING.set(word);
         control::baton(next).give();
+    }
+}
+
+/// Who goes on when the fiber that is leaving through libc has left, plus one.
+static SUCCESSOR: AtomicU32 = AtomicU32::new(0);
+
+/// A fiber has taken its last step.
+unsafe fn leave(me: ThreadId, next: ThreadId) {
+    // SAFETY: `me` runs until it loads `next`.
+    unsafe {
+        let thread = scheduler().thread(me);
+        if thread.identity != 0 && thread.returned {
+            if thread.detached {
+                identity::release(thread.identity);
+            }
+            fiber::leave_to(next);
+        }
+        // Cancellation and pthread_exit leave marks in libc's control block: such an identity is not
+        // used again.
+        if thread.identity != 0 {
+            identity::retire(thread.identity);
+            thread.identity = 0;
+            if thread.detached {
+                really_detach(thread.fs);
+            }
+        }
+        SUCCESSOR.store(u32::from(next.0) + 1, Ordering::Relaxed);
+    }
+}
+
+/// A pooled identity is joinable as far as libc knows.
+unsafe fn really_detach(handle: usize) {
+    // SAFETY: the thread has not ended for libc.
+    unsafe { real!(pthread_detach: fn(usize) -> c_int)(handle) };
+}
+
+/// Whether a fiber is on its way out, in libc's thread exit.
+pub fn is_leaving() -> bool {
+    SUCCESSOR.load(Ordering::Relaxed) != 0
+}
+
+/// The system calls of a fiber on its way out. The last one is the thread's end: somebody else takes
+/// over.
+pub unsafe fn last_calls(request: &Request) -> isize {
+    // SAFETY: libc's own calls; the leaving thread holds the baton.
+    unsafe {
+        match request.number {
+            libc::SYS_exit => {
+                let next = SUCCESSOR.swap(0, Ordering::Relaxed) - 1;
+                // What the kernel does at a thread's end. From here on libc may give the stack away.
+                let word = tid_word(sys::thread_pointer());
+                (*word).store(0, Ordering::Release);
+                fiber::leave_to(ThreadId(next as u16))
+            }
+            // Blocking all signals would block the trap too.
+            libc::SYS_rt_sigprocmask => 0,
+            _ => request.really(),
+        }
+    }
+}
+
+/// How the program wants the stack of a thread, when that is all that it wants (and detaching).
+unsafe fn plain_stacks(attributes: *const c_void) -> Option<Stacks> {
+    /// glibc's `struct pthread_attr`, as far as it is the same in all versions.
+    #[repr(C)]
+    struct Attributes {
+        scheduling: [c_int; 2],
+        flags: c_int,
+        guard: usize,
+        stack: usize,
+        size: usize,
+        extension: usize,
+    }
+    const DETACHED: c_int = 1;
+    if attributes.is_null() {
+        return Some(Stacks { size: 0, guard: 4096, count: 1 });
+    }
+    // SAFETY: the caller's attributes.
+    let wanted = unsafe { &*attributes.cast::<Attributes>() };
+    let plain = wanted.flags & !DETACHED == 0 && wanted.stack == 0 && wanted.extension == 0;
+    plain.then_some(Stacks { size: wanted.size as u64, guard: wanted.guard as u32, count: 1 })
+}
+
+/// Notes what stacks the run's threads have, for the next runs.
+fn count_stacks(stacks: Stacks) {
+    // SAFETY: the caller holds the baton.
+    let counted = &mut unsafe { scheduler() }.results().stacks;
+    let free_or_same = |s: &&mut Stacks| s.count == 0 || s.one() == stacks;
+    if let Some(entry) = counted.iter_mut().find(free_or_same) {
+        *entry = Stacks { count: entry.count + 1, ..stacks };
+    }
+}
+
+/// Gives a new thread its identity: a pooled one, or one that is really made now. Sets the handle.
+unsafe fn incarnate(
+    me: ThreadId,
+    child: ThreadId,
+    handle: *mut usize,
+    attributes: *const c_void,
+    really_create: impl FnOnce(*mut usize, *const c_void, usize, *mut c_void) -> c_int,
+) -> c_int {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        let stacks = plain_stacks(attributes);
+        if let Some(stacks) = stacks {
+            count_stacks(stacks);
+        }
+        let taken = match stacks.and_then(|stacks| identity::take(stacks)) {
+            Some(taken) => taken,
+            None => {
+                let null = core::ptr::null_mut();
+                // A thread that will be used again must stay joinable for libc.
+                let pooled = stacks.is_some() && identity::reuses();
+                let attributes = if pooled { joinable(attributes) } else { attributes };
+                let made = really(me, || fiber::make(|routine| really_create(handle, attributes, routine, null)));
+                match made {
+                    Ok(context) => stacks
+                        .filter(|_| pooled)
+                        .and_then(|stacks| identity::adopt(stacks, *handle, context))
+                        .unwrap_or(identity::Taken { place: 0, fs: *handle, context }),
+                    Err(error) => return error,
+                }
+            }
+        };
+        *handle = taken.fs;
+        let thread = scheduler().thread(child);
+        thread.identity = taken.place;
+        thread.fs = taken.fs;
+        thread.context = taken.context;
+        thread.name = scheduler().threads[me.index()].name;
+        0
+    }
+}
+
+/// The same attributes without the detached state.
+unsafe fn joinable(attributes: *const c_void) -> *const c_void {
+    static COPY: Copied = Copied(core::cell::UnsafeCell::new([0; 7]));
+    struct Copied(core::cell::UnsafeCell<[usize; 7]>);
+    // SAFETY: used by the holder of the baton only, until the thread is created.
+    unsafe impl Sync for Copied {}
+    if attributes.is_null() {
+        return attributes;
+    }
+    // SAFETY: a pthread_attr_t has 56 bytes; the flags are its third int.
+    unsafe {
+        let copy = COPY.0.get();
+        *copy = *attributes.cast();
+        *copy.cast::<c_int>().add(2) &= !1;
+        copy.cast()
+    }
+}
+
+/// Makes identities ready for the threads that earlier runs made.
+///
+/// # Safety
+/// There is one thread, and the run has not started.
+pub unsafe fn provide_identities(wanted: &[Stacks]) {
+    // SAFETY: the caller's promise; plain calls of libc.
+    unsafe {
+        identity::provide(wanted, &mut |stacks, routine| {
+            let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+            let mut handle = 0usize;
+            libc::pthread_attr_init(&mut attributes);
+            if stacks.size != 0 {
+                libc::pthread_attr_setstacksize(&mut attributes, stacks.size as usize);
+            }
+            libc::pthread_attr_setguardsize(&mut attributes, stacks.guard as usize);
+            let create = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
+            let error = create(&mut handle, (&raw const attributes).cast(), routine, core::ptr::null_mut());
+            libc::pthread_attr_destroy(&mut attributes);
+            (error == 0).then_some(handle)
+        });
     }
 }
 
@@ -209,7 +497,11 @@ pub(super) unsafe fn create(
         }
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
         let id = child.index() as *mut c_void;
-        let result = really(me, || really_create(handle, attributes, trampoline as *const () as usize, id));
+        let result = if fibers() {
+            incarnate(me, child, handle, attributes, really_create)
+        } else {
+            really(me, || really_create(handle, attributes, trampoline as *const () as usize, id))
+        };
         if result != 0 {
             scheduler().discard(child);
             return result;
@@ -269,7 +561,17 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
 unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *mut c_void) -> c_int {
     // SAFETY: `me` holds the baton.
     unsafe {
-        let result = really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value));
+        let thread = scheduler().thread(other);
+        let result = if thread.identity != 0 {
+            if !value.is_null() {
+                *value = thread.result;
+            }
+            identity::release(thread.identity);
+            thread.identity = 0;
+            0
+        } else {
+            really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
+        };
         state().pointers.remove(handle);
         scheduler().thread(other).life = Life::None;
         result
@@ -287,6 +589,17 @@ pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
         if thread.cancel_requested && !thread.cancel_disabled {
             real!(pthread_testcancel: fn())();
         }
+    }
+}
+
+/// Cancels a fiber in a system call that libc made itself, where libc's signal would have done it.
+///
+/// # Safety
+/// As for [`act_on_cancel`].
+pub unsafe extern "C-unwind" fn cancel_in_libc(me: ThreadId) {
+    if cancel_is_due(me) && libc_lets_cancel() {
+        // SAFETY: the caller's promise.
+        unsafe { act_on_cancel(me) };
     }
 }
 
@@ -392,9 +705,17 @@ interpose! {
                 return EINVAL;
             }
             thread.detached = true;
-            if thread.life == Life::Ended {
+            let (ended, pooled) = (thread.life == Life::Ended, thread.identity);
+            if ended {
                 thread.life = Life::None;
                 state().pointers.remove(handle);
+            }
+            if pooled != 0 {
+                if ended {
+                    scheduler().thread(other).identity = 0;
+                    identity::release(pooled);
+                }
+                return 0;
             }
         }
         really(me, || real!(pthread_detach: fn(usize) -> c_int)(handle))
@@ -415,7 +736,15 @@ interpose! {
             scheduler().escaped(Escape::AsyncCancel);
         }
         // Deferred as far as glibc knows: it only sets a bit in the other thread.
-        let result = really(me, || real!(pthread_cancel: fn(usize) -> c_int)(handle));
+        let result = really(me, || {
+            // A fiber has no OS thread that libc's signal could reach: deferred as far as libc knows.
+            let asynchronous = fibers() && change_libc_cancel_type(handle, false);
+            let result = real!(pthread_cancel: fn(usize) -> c_int)(handle);
+            if asynchronous {
+                change_libc_cancel_type(handle, true);
+            }
+            if fibers() && result == ESRCH { 0 } else { result }
+        });
         let thread = scheduler().thread(other);
         if thread.cancellable && !thread.cancel_disabled {
             scheduler().disturb(other, Wake::Cancelled);
@@ -453,6 +782,7 @@ interpose! {
         }
         thread.cancel_async = new == 1;
         if new == 1 {
+            failure::needs_os_threads(OsReason::AsyncCancel);
             scheduler().escaped(Escape::AsyncCancel);
             act_on_cancel(me);
         }

@@ -3,6 +3,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use libc::{timespec, timeval, EINTR, EINVAL};
+use raddle_core::block::OsReason;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::fail;
@@ -94,6 +95,9 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 /// What a clock shows now, also before the run has started; `None`: ask the real one.
 unsafe fn show(clock: c_int) -> Option<u64> {
     if per_process(clock) {
+        if control::current().is_some() && clock != libc::CLOCK_PROCESS_CPUTIME_ID {
+            crate::failure::needs_os_threads(OsReason::ThreadClock);
+        }
         if control::current().is_some() {
             // SAFETY: the thread is under control.
             unsafe { scheduler() }.escaped(raddle_core::block::Escape::CpuClock);

@@ -35,6 +35,9 @@ const PATIENCE: u64 = 64;
 /// In how many points outside conditions are looked at even though threads can run.
 const LOOK_OUTSIDE: u64 = 1_000;
 
+/// The hash of no decision: FNV's offset basis.
+const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
+
 /// All state of a run. Valid when zeroed, but for the engine.
 pub struct Scheduler {
     /// The threads by id.
@@ -75,6 +78,11 @@ pub struct Scheduler {
     progress_at: u64,
     /// Steps without progress in a row.
     futile: u64,
+    /// The body of a check has returned, and what it left is run to its end.
+    pub ending: bool,
+    /// This run follows the one before.
+    again: bool,
+    follow_again: MaybeUninit<Replay<'static>>,
     engine: MaybeUninit<Engine>,
     block: *mut Block,
     log: *mut u32,
@@ -150,7 +158,69 @@ impl Scheduler {
         let results = self.results();
         results.threads = 1;
         results.threads_alive = 1;
-        results.hash = 0xcbf2_9ce4_8422_2325;
+        results.hash = FIRST_HASH;
+    }
+
+    /// Starts another run in the same process, with the same main thread. With `again` it follows the
+    /// decisions of the run before.
+    ///
+    /// # Safety
+    /// As for [`Scheduler::start`], which was called before; all other threads have ended.
+    pub unsafe fn restart(&mut self, seed: u64, again: bool) {
+        // SAFETY: the command line does not touch the settings during an order.
+        let settings = unsafe { &(*self.block).settings };
+        let run = Run { seed, parameters: &settings.parameters, profile: settings.profile };
+        // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
+        // decision before its own takes the place.
+        unsafe {
+            if again {
+                let recorded =
+                    core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
+                self.follow_again.write(Replay::new(recorded));
+            } else if let Engine::Explore(guard) = self.engine.assume_init_mut() {
+                guard.start(&run);
+            }
+        }
+        self.again = again;
+        self.clock = Clock::starting_at(settings.realtime);
+        self.chance = Rng::for_purpose(seed, 2);
+        self.entropy = Rng::for_purpose(seed, 3);
+        self.created = 1;
+        self.alive = 1;
+        self.current = ThreadId::MAIN;
+        self.alone = true;
+        self.outside_touched = false;
+        self.open_world = false;
+        self.ending = false;
+        self.progress_at = 0;
+        self.futile = 0;
+        self.enabled.clear();
+        self.enabled.set(ThreadId::MAIN, true);
+        self.polled.clear();
+        self.timers.clear();
+        let main = &mut self.threads[0];
+        self.waiters.remove(ThreadId::MAIN);
+        main.wait = Wait::None;
+        main.wake = Wake::Go;
+        main.woken = false;
+        main.was_futile = false;
+        main.spins = 0;
+        main.since_futile = 0;
+        main.deadline = NEVER;
+        let results = self.results();
+        results.outcome = Outcome::Unknown as u32;
+        results.thread = u32::MAX;
+        results.threads = 1;
+        results.threads_alive = 1;
+        results.steps = 0;
+        results.points = 0;
+        results.shared_points = 0;
+        results.switches = 0;
+        results.hash = FIRST_HASH;
+        results.log_len = 0;
+        results.guard_fired = 0;
+        results.escapes = 0;
+        results.message_len = 0;
     }
 
     /// The results of this run.
@@ -442,6 +512,11 @@ impl Scheduler {
         // SAFETY: written in `start`.
         let engine = unsafe { self.engine.assume_init_mut() };
         let (chosen, diverged, fired) = match engine {
+            _ if self.again => {
+                // SAFETY: written in `restart`.
+                let follow = unsafe { self.follow_again.assume_init_mut() };
+                (follow.choose(&point), follow.diverged, 0)
+            }
             Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
             Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
         };

@@ -1,6 +1,6 @@
 //! What the scheduler knows of one thread.
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicU8};
 
 use raddle_core::ThreadId;
@@ -144,12 +144,28 @@ pub struct Thread {
     pub futex_word: *const u32,
     /// What the word held when the wait started.
     pub futex_value: u32,
-    /// The kernel's id.
+    /// Its id for the program: the kernel's on OS threads, one of ours on fibers; 0 before its first turn.
     pub tid: i32,
     /// Where the kernel clears the id when the thread is gone.
     pub tid_word: *mut AtomicU32,
-    /// The thread pointer, which is also the pthread_t.
+    /// The thread pointer, which is also the pthread_t; 0 before its first turn and after its last.
     pub pointer: usize,
+    /// Where a parked fiber's registers are saved.
+    pub context: usize,
+    /// The thread pointer of a fiber, from its creation on.
+    pub fs: usize,
+    /// Its place among the pooled identities, plus one; 0 for one that was made for this thread only.
+    pub identity: u32,
+    /// Its start routine has returned: neither pthread_exit nor cancellation left marks in libc's books.
+    pub returned: bool,
+    /// What the start routine returned.
+    pub result: *mut c_void,
+    /// Its name, on fibers.
+    pub name: [u8; 16],
+    /// The head of its own robust list, when it said one.
+    pub robust_list: usize,
+    /// The area for restartable sequences that it registered, on fibers.
+    pub rseq: usize,
     /// The start routine and its argument.
     pub start: usize,
     /// The start routine's argument.
@@ -168,6 +184,8 @@ pub struct Thread {
     pub restarts: bool,
     /// The alternate signal stack: where, and how long.
     pub alternate_stack: (usize, usize),
+    /// Flags of the alternate signal stack (SS_AUTODISARM), on fibers.
+    pub alternate_flags: c_int,
     /// The barrier that it waits at.
     pub barrier: usize,
     /// The mutex that a wait on a condition takes back when it ends.

@@ -31,6 +31,13 @@ impl Timers {
         self.len == 0
     }
 
+    /// Forgets all deadlines.
+    pub fn clear(&mut self) {
+        while let Some((_, t)) = self.first() {
+            self.remove(t);
+        }
+    }
+
     /// Sets a thread's deadline.
     pub fn insert(&mut self, t: ThreadId, deadline: u64) {
         self.remove(t);

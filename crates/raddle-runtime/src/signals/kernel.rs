@@ -9,10 +9,11 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use raddle_core::block::{Escape, Outcome};
 use raddle_core::{EventKind, ThreadId};
 
-use super::{bit, eligible, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
+use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
 use crate::control::{self, point, scheduler, state, Mode};
 use crate::dispatch::{install, set_action, KernelAction};
 use crate::scheduler::Scheduler;
+use crate::switch::fibers;
 use crate::{failure, sys, syscall};
 
 /// Signals that the kernel raises at an instruction of the running thread.
@@ -121,13 +122,19 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     // outside control and nothing of the scheduler is touched.
     unsafe {
         if signal == libc::SIGTRAP && control::mode() == Mode::Controlled && crate::points::call::on_trap(context) {
+            if fibers() {
+                fiber::before_return(context);
+            }
             return;
         }
         let action =
             if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
-        if action.handled() {
+        if action.handled() && !alternate::overflowed() {
             if action.flags & libc::SA_RESETHAND != 0 {
                 state().signals.actions[signal as usize] = Action::default();
+            }
+            if signal != libc::SIGTRAP && control::mode() == Mode::Controlled {
+                alternate::redeliver(&action, signal, info, context);
             }
             return call(&action, signal, info, context);
         }
@@ -194,11 +201,16 @@ pub fn start_run() {
     unsafe {
         syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, 0, &mut mask as *mut _, 8);
         scheduler().thread(ThreadId::MAIN).signal_mask = mask;
+        if fibers() {
+            fiber::start_run(mask);
+        }
     }
+    alternate::adopt(ThreadId::MAIN);
 }
 
-/// A thread has its first turn: SIGSYS must not be blocked, whatever it inherited.
-pub fn adopt(_me: ThreadId) {
+/// A thread has its first turn on its OS thread: SIGSYS must not be blocked, whatever it inherited.
+pub fn adopt(me: ThreadId) {
+    alternate::adopt(me);
     let unblock = bit(libc::SIGSYS);
     // SAFETY: reads the mask only.
     unsafe { syscall!(sys::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &unblock as *const _, 0, 8) };
@@ -206,11 +218,13 @@ pub fn adopt(_me: ThreadId) {
 
 /// Tells the kernel what to do on a signal that the program wants to handle like this.
 pub fn hook(signal: c_int, action: &Action) {
-    let kept = action.flags & (libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT | libc::SA_ONSTACK);
-    let flags = libc::SA_SIGINFO | libc::SA_NODEFER | kept;
+    let kept = action.flags & (libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT);
+    // The alternate stack is ours. Threads are switched in the handler of breakpoints, which must
+    // therefore stay on the thread's own stack.
+    let ours = if signal == libc::SIGTRAP { 0 } else { libc::SA_ONSTACK };
+    let flags = libc::SA_SIGINFO | libc::SA_NODEFER | kept | ours;
     if is_fault(signal) && action.handler != libc::SIG_IGN {
-        let stack = if action.handled() { 0 } else { libc::SA_ONSTACK };
-        install(signal, on_fault as *const () as usize, flags | stack);
+        install(signal, on_fault as *const () as usize, flags);
     } else if action.handled() {
         install(signal, on_signal as *const () as usize, flags | libc::SA_RESTART);
     } else {
@@ -239,7 +253,15 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
         // SAFETY: the caller holds the baton.
         let known = unsafe { state() }.pointers.get(letter.pointer);
         const SI_TKILL: c_int = -6;
-        let target = if letter.info.si_code == SI_TKILL { known } else { None };
+        const SI_TIMER: c_int = -2;
+        // Codes of descriptors that signal (POLL_IN to POLL_HUP).
+        const FROM_DESCRIPTOR: core::ops::RangeInclusive<c_int> = 1..=6;
+        // Another process names the OS thread, which is the main thread's.
+        let known = if fibers() { Some(ThreadId::MAIN) } else { known };
+        // Timers and descriptors may have been told to signal one thread: then the kernel chose it.
+        let code = letter.info.si_code;
+        let chosen = code == SI_TIMER || FROM_DESCRIPTOR.contains(&code) && letter.info.si_signo != libc::SIGCHLD;
+        let target = if code == SI_TKILL || chosen && !fibers() { known } else { None };
         send(target, letter.info.si_signo, letter.info);
     }
     any
@@ -368,6 +390,10 @@ pub fn deliver(me: ThreadId) {
         // SAFETY: `me` holds the baton again.
         let thread = unsafe { scheduler() }.thread(me);
         thread.signal_mask = mask;
+        if fibers() {
+            fiber::masks_changed();
+        }
+        let thread = unsafe { scheduler() }.thread(me);
         thread.handled = thread.handled.wrapping_add(1);
         thread.interruptible = interruptible;
         thread.cancellable = cancellable;

@@ -1,6 +1,64 @@
 //! The switch: makes a decision so. Only this part sleeps and wakes.
 //!
-//! Back-ends: [`os`] hands a baton between OS threads. Fibers and the parallel gate come behind the
-//! same three calls: `run`, `wait_turn`, `leave`.
+//! Two back-ends stand behind the same calls. [`os`] hands a baton between OS threads. [`fiber`]
+//! runs all threads on one OS thread: every pthread is really created, so that its control block,
+//! its thread-local storage and its stack are libc's own; then its OS thread leaves, and whoever
+//! runs borrows the identity by loading registers, stack and FS base. Both give the same trace for
+//! the same seed; what differs is what the kernel keeps for each OS thread, and that is kept by
+//! the runtime on fibers (ids, masks, alternate stacks, names, robust lists).
 
+pub mod fiber;
+pub mod identity;
 pub mod os;
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use raddle_core::block::{flag, switch, OsReason};
+use raddle_core::ThreadId;
+
+use crate::control::{self, baton};
+use crate::{dispatch, points, sys};
+
+static FIBERS: AtomicBool = AtomicBool::new(false);
+
+/// Whether threads are fibers.
+#[inline(always)]
+pub fn fibers() -> bool {
+    FIBERS.load(Ordering::Relaxed)
+}
+
+/// Chooses the back-end: once, after everything else is prepared.
+pub fn prepare() {
+    let Some(block) = control::block() else { return };
+    let wanted = block.settings.flags & flag::FIBERS != 0;
+    let reason = if wanted { obstacle() } else { None };
+    if let Some(reason) = reason {
+        block.control.os_reason.store(reason as u32, Ordering::Relaxed);
+    }
+    let on = wanted && reason.is_none();
+    FIBERS.store(on, Ordering::Relaxed);
+    block.control.switch.store(if on { switch::FIBER } else { switch::OS }, Ordering::Relaxed);
+}
+
+/// What stands in the way of fibers, as far as that can be known before the run.
+fn obstacle() -> Option<OsReason> {
+    let obstacles = [
+        (!sys::has_fsgsbase(), OsReason::NoFsgsbase),
+        (!dispatch::available(), OsReason::NoDispatch),
+        (!points::thread::knows_libc(), OsReason::UnknownLibc),
+        (points::thread::sanitized(), OsReason::Sanitizer),
+    ];
+    obstacles.into_iter().find(|(there, _)| *there).map(|(_, reason)| reason)
+}
+
+/// Hands over to another thread and returns when it is this thread's turn again.
+#[inline]
+pub fn switch(me: ThreadId, next: ThreadId) {
+    if fibers() {
+        fiber::switch(me, next);
+    } else {
+        let (mine, theirs) = (baton(me), baton(next));
+        theirs.give();
+        mine.take();
+    }
+}

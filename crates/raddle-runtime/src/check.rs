@@ -1,0 +1,398 @@
+//! Checks: tests in the program that run again and again in one process.
+//!
+//! A program with checks carries an ELF note (`include/raddle.h`, the crate `raddle`), and runs
+//! uncontrolled but for the bodies of its checks. The thread that calls a check is the main thread of
+//! each run. The command line orders runs by their numbers; a run's seed depends on the campaign's
+//! seed and its number only. Runs whose number is a power of two are made twice, the second time with
+//! the decisions of the first: what then differs is state that leaks between iterations.
+
+use core::ffi::{c_char, c_int, c_void, CStr};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, SUMMARIES};
+use raddle_core::rng::run_seed;
+use raddle_core::{Event, EventKind, ThreadId};
+
+use crate::control::{self, scheduler, state, wait_through, Mode};
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{join_key, Life, Wait};
+use crate::switch::{self, identity};
+use crate::{dispatch, failure, points, sys, tls};
+
+type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+
+/// `struct raddle_options` of `include/raddle.h`.
+#[repr(C)]
+pub struct Options {
+    size: usize,
+    name: *const c_char,
+    runs: u64,
+    policy: *const c_char,
+    seed: u64,
+    has_seed: c_int,
+    max_steps: u64,
+}
+
+/// The program carries the note.
+static PRESENT: AtomicBool = AtomicBool::new(false);
+/// Checks that were reached.
+static REACHED: AtomicU32 = AtomicU32::new(0);
+/// 1 while a check is on, 2 when others wait for its end.
+static BUSY: AtomicU32 = AtomicU32::new(0);
+/// The run is made for the second time.
+static REPEATS: AtomicBool = AtomicBool::new(false);
+/// Everything that the first check sets up has been set up.
+static SET_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has checks; found out once, before main.
+pub fn find_note() -> bool {
+    unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut c_void) -> c_int {
+        // SAFETY: libc gives valid program headers; the program comes first.
+        unsafe {
+            for i in 0..(*info).dlpi_phnum as usize {
+                let header = &*(*info).dlpi_phdr.add(i);
+                if header.p_type == libc::PT_NOTE {
+                    let start = (*info).dlpi_addr as usize + header.p_vaddr as usize;
+                    *found.cast::<bool>() |= has_note(start, header.p_memsz as usize);
+                }
+            }
+        }
+        1
+    }
+    let mut found = false;
+    // SAFETY: the visitor writes the flag only.
+    unsafe { libc::dl_iterate_phdr(Some(transmute_visit(visit)), (&raw mut found).cast()) };
+    PRESENT.store(found, Ordering::Relaxed);
+    found
+}
+
+type Visit = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+
+fn transmute_visit(visit: Visit) -> Visit {
+    visit
+}
+
+/// Whether notes contain ours.
+unsafe fn has_note(start: usize, size: usize) -> bool {
+    const NAME: &[u8] = b"raddle\0";
+    let round = |n: usize| n.next_multiple_of(4);
+    let mut at = 0;
+    // SAFETY: the notes of a loaded object; every step stays inside them.
+    unsafe {
+        while at + 12 <= size {
+            let [name, value, kind] = *((start + at) as *const [u32; 3]);
+            let (name, value) = (name as usize, value as usize);
+            if at + 12 + round(name) + round(value) > size {
+                return false;
+            }
+            let owner = core::slice::from_raw_parts((start + at + 12) as *const u8, name);
+            if owner == NAME && kind == block::CHECKS {
+                return true;
+            }
+            at += 12 + round(name) + round(value);
+        }
+    }
+    false
+}
+
+/// Whether the program has checks.
+pub fn present() -> bool {
+    PRESENT.load(Ordering::Relaxed)
+}
+
+/// Whether the current run is a repetition.
+pub fn repeats() -> bool {
+    REPEATS.load(Ordering::Relaxed)
+}
+
+/// Runs `body` under control, as often as the command line says. See `include/raddle.h`.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn raddle_runtime_check(
+    options: *const Options,
+    body: Body,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the caller's options and body.
+    unsafe {
+        let Some(block) = control::block().filter(|_| present()) else { return c_int::from(body(argument) != 0) };
+        if control::current().is_some() {
+            say(block, format_args!("a check inside the body of another one cannot be run"));
+            return 2;
+        }
+        enter();
+        let number = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
+        let result = if number == block.settings.check {
+            serve(block, options, body, argument)
+        } else {
+            // Another one's campaign: outside control.
+            c_int::from(body(argument) != 0)
+        };
+        leave();
+        result
+    }
+}
+
+/// Notes why the body failed.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, length: usize) {
+    // SAFETY: the caller's text.
+    unsafe {
+        if control::current().is_some() {
+            let text = core::slice::from_raw_parts(text.cast::<u8>(), length);
+            let text = core::str::from_utf8(text).unwrap_or("(a message that is no text)");
+            failure::write_message(scheduler().results(), format_args!("{text}"));
+        }
+    }
+}
+
+/// What is to be said about the last check that did not pass.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn raddle_runtime_report(buffer: *mut c_char, size: usize) -> usize {
+    let Some(block) = control::block() else { return 0 };
+    let text = block::text(&block.verdict);
+    if size > 0 {
+        let n = text.len().min(size - 1);
+        // SAFETY: the caller's buffer.
+        unsafe {
+            core::ptr::copy_nonoverlapping(text.as_ptr(), buffer.cast(), n);
+            buffer.add(n).write(0);
+        }
+    }
+    text.len()
+}
+
+fn say(block: &Block, text: core::fmt::Arguments<'_>) {
+    use core::fmt::Write;
+    struct Into<'a>(&'a mut [u8; 1024], usize);
+    impl Write for Into<'_> {
+        fn write_str(&mut self, text: &str) -> core::fmt::Result {
+            let n = text.len().min(self.0.len() - 1 - self.1);
+            self.0[self.1..self.1 + n].copy_from_slice(&text.as_bytes()[..n]);
+            self.1 += n;
+            Ok(())
+        }
+    }
+    let block = block as *const Block as *mut Block;
+    // SAFETY: the command line reads it after the check.
+    let verdict = unsafe { &mut (*block).verdict };
+    verdict.fill(0);
+    // Cannot fail: what does not fit is cut.
+    let _ = Into(verdict, 0).write_fmt(text);
+}
+
+/// One check at a time: libtest runs tests beside each other.
+fn enter() {
+    while BUSY.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if BUSY.compare_exchange(1, 2, Ordering::Relaxed, Ordering::Relaxed) != Err(0) {
+            sys::futex_wait(&BUSY, 2);
+        }
+    }
+}
+
+fn leave() {
+    if BUSY.swap(0, Ordering::Release) == 2 {
+        sys::futex_wake(&BUSY);
+    }
+}
+
+/// Tells the command line what the check asks for, and makes the runs that it orders.
+unsafe fn serve(block: &Block, options: *const Options, body: Body, argument: *mut c_void) -> c_int {
+    // SAFETY: the caller's options; the wishes are read after the event.
+    unsafe {
+        let wishes = &raw mut (*(block as *const Block as *mut Block)).wishes;
+        wishes.write(wishes_of(options));
+        set_up();
+        let control = &block.control;
+        control.event.fetch_or(event::CHECK, Ordering::AcqRel);
+        sys::futex_wake_shared(&control.event);
+        let mut result = 0;
+        loop {
+            match control.command.load(Ordering::Acquire) {
+                command::RUN => control.command.store(command::IDLE, Ordering::Release),
+                command::QUIT => return result,
+                _ => {
+                    sys::futex_wait_shared(&control.command, command::IDLE, None);
+                    continue;
+                }
+            }
+            result |= fulfil(block, body, argument);
+            control.event.fetch_or(event::DONE, Ordering::AcqRel);
+            sys::futex_wake_shared(&control.event);
+        }
+    }
+}
+
+unsafe fn wishes_of(options: *const Options) -> Wishes {
+    // SAFETY: plain numbers and bytes; the caller's options and texts.
+    unsafe {
+        let mut wishes: Wishes = core::mem::zeroed();
+        let Some(options) = options.as_ref().filter(|o| o.size >= size_of::<Options>()) else { return wishes };
+        let copy = |to: &mut [u8; 128], text: *const c_char| {
+            if !text.is_null() {
+                let text = CStr::from_ptr(text).to_bytes();
+                let n = text.len().min(to.len() - 1);
+                to[..n].copy_from_slice(&text[..n]);
+            }
+        };
+        copy(&mut wishes.name, options.name);
+        copy(&mut wishes.policy, options.policy);
+        wishes.runs = options.runs;
+        wishes.seed = options.seed;
+        wishes.has_seed = (options.has_seed != 0).into();
+        wishes.max_steps = options.max_steps;
+        wishes
+    }
+}
+
+/// What the first check needs: the calling thread becomes the main thread of all runs.
+unsafe fn set_up() {
+    // SAFETY: the caller is outside control, and one check is on at a time.
+    unsafe {
+        crate::signals::kernel::take_over();
+        if SET_UP.swap(true, Ordering::Relaxed) {
+            control::change_main();
+        } else {
+            control::start_run();
+        }
+        crate::signals::kernel::start_run();
+        points::thread::adopt_main();
+        points::identity::start_run();
+        points::call::start_run();
+        // An object that allocates its thread-local storage on first use cannot be put back.
+        if switch::fibers() && tls::survey() {
+            identity::allow_reuse();
+        }
+        scheduler().foreign_threads = false;
+        stop_control();
+    }
+}
+
+/// Leaves control until the next run.
+unsafe fn stop_control() {
+    dispatch::selector(ThreadId::MAIN).store(0, Ordering::Relaxed);
+    control::set_mode(Mode::PassThrough);
+}
+
+/// Makes the runs of an order; says whether one failed.
+unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
+    let (first, last) = (block.settings.first_run, block.settings.last_run);
+    let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
+    for (run, i) in (first..=last).zip(0..SUMMARIES) {
+        let seed = run_seed(block.settings.campaign_seed, run);
+        let replays = block.settings.flags & block::flag::REPLAY != 0;
+        let seed = if replays { block.settings.seed } else { seed };
+        // SAFETY: the caller's body; the command line reads the summaries after the order.
+        unsafe {
+            let failed = iterate(seed, false, body, argument);
+            (*summaries)[i] = summary();
+            if failed {
+                return 1;
+            }
+            if run.is_power_of_two() && !replays && again_is_possible() {
+                let before = (*summaries)[i];
+                if iterate(seed, true, body, argument) || summary().hash != before.hash {
+                    leaked();
+                    return 1;
+                }
+            }
+        }
+        block.control.completed.store(i as u32 + 1, Ordering::Release);
+    }
+    0
+}
+
+/// Whether the log holds all decisions of the last run, and nothing came from outside.
+unsafe fn again_is_possible() -> bool {
+    // SAFETY: between two runs.
+    let s = unsafe { scheduler() };
+    let capacity = s.settings().log_capacity;
+    let results = s.results();
+    results.log_len == results.steps && results.log_len < capacity && results.escapes & !QUIET == 0
+}
+
+/// Escapes that do not make a run unrepeatable.
+const QUIET: u64 = 1 << block::Escape::Futex as u32;
+
+unsafe fn leaked() {
+    // SAFETY: between two runs.
+    let s = unsafe { scheduler() };
+    if s.results().message_len == 0 {
+        failure::write_message(
+            s.results(),
+            format_args!("the body ran differently when it was run again: state leaks from one iteration to the next"),
+        );
+    }
+    s.results().outcome = Outcome::StateLeaks as u32;
+}
+
+unsafe fn summary() -> Summary {
+    // SAFETY: between two runs.
+    let results = unsafe { scheduler() }.results();
+    Summary {
+        hash: results.hash,
+        steps: results.steps,
+        points: results.points,
+        shared_points: results.shared_points,
+        switches: results.switches,
+        escapes: results.escapes,
+        guard_fired: results.guard_fired,
+        threads: results.threads,
+        cut: 0,
+    }
+}
+
+/// Makes one run; says whether the body failed.
+unsafe fn iterate(seed: u64, again: bool, body: Body, argument: *mut c_void) -> bool {
+    // SAFETY: all other threads of the run before have ended.
+    unsafe {
+        REPEATS.store(again, Ordering::Relaxed);
+        scheduler().restart(seed, again);
+        control::set_mode(Mode::Controlled);
+        dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
+        let failed = body(argument) != 0;
+        if scheduler().alive > 1 {
+            wait_for_the_rest();
+        }
+        stop_control();
+        forget_the_unjoined();
+        REPEATS.store(false, Ordering::Relaxed);
+        let results = scheduler().results();
+        results.outcome = if failed { Outcome::BodyFailed } else { Outcome::Exited } as u32;
+        failed
+    }
+}
+
+/// The body is over: threads that it did not wait for are run to their ends. One that cannot end is an
+/// error (see `failure::deadlock`).
+unsafe fn wait_for_the_rest() {
+    // SAFETY: the main thread holds the baton.
+    unsafe {
+        scheduler().ending = true;
+        for i in 1..scheduler().created {
+            let t = ThreadId(i as u16);
+            if scheduler().threads[i].life == Life::Alive {
+                wait_through(ThreadId::MAIN, Event::new(EventKind::Join, join_key(t)), Wait::Join(t), NEVER);
+            }
+        }
+        scheduler().ending = false;
+    }
+}
+
+/// Threads that have ended and that nobody joined.
+unsafe fn forget_the_unjoined() {
+    // SAFETY: between two runs.
+    unsafe {
+        for i in 1..scheduler().created {
+            let thread = scheduler().thread(ThreadId(i as u16));
+            if thread.life != Life::Ended {
+                continue;
+            }
+            thread.life = Life::None;
+            let (place, fs) = (core::mem::replace(&mut thread.identity, 0), thread.fs);
+            if place != 0 {
+                identity::release(place);
+            }
+            state().pointers.remove(fs);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Pooled identities: pthreads that were created before anybody needed them, or that have ended and
+//! can be borrowed again.
+//!
+//! An identity is only memory, so one that was made before a fork can be used in the child, without
+//! a clone. In one process an identity whose thread returned from its start routine is wound back
+//! to where it was born: libc's own frame above stays as it is, and thread-local storage is put
+//! back to its initial image.
+
+use raddle_core::block::Stacks;
+use raddle_core::MAX_THREADS;
+
+use super::fiber::{self, CONTEXT_WORDS};
+use crate::{sys, tls};
+
+const ADDRESS: usize = 0x2300_0000_0000;
+
+/// A pthread without an OS thread.
+struct Identity {
+    /// The thread pointer, which is also the pthread_t.
+    fs: usize,
+    /// Where its registers are saved, and what they were.
+    context: usize,
+    words: [usize; CONTEXT_WORDS],
+    stacks: Stacks,
+    state: State,
+    /// It has run before.
+    stale: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Taken,
+    /// Given back to libc, or not to be used any more.
+    Gone,
+}
+
+/// All identities. Valid when zeroed.
+struct Pool {
+    count: usize,
+    /// Identities that ended may be borrowed again.
+    reuse: bool,
+    /// No identity below this one is free.
+    first_free: usize,
+    identities: [Identity; MAX_THREADS],
+}
+
+/// The pool.
+///
+/// # Safety
+/// The caller holds the baton, or there is one thread.
+unsafe fn pool() -> &'static mut Pool {
+    // SAFETY: mapped in `reserve`; valid when zeroed; one user at a time.
+    unsafe { &mut *(ADDRESS as *mut Pool) }
+}
+
+/// Reserves the memory.
+pub fn reserve() {
+    sys::map_at(ADDRESS, core::mem::size_of::<Pool>().next_multiple_of(4096));
+}
+
+/// An identity that was taken from the pool.
+pub struct Taken {
+    /// Its place in the pool, plus one.
+    pub place: u32,
+    /// The thread pointer, which is also the pthread_t.
+    pub fs: usize,
+    /// Where its registers are saved.
+    pub context: usize,
+}
+
+/// Identities that end may be borrowed again from now on.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn allow_reuse() {
+    // SAFETY: the caller's promise.
+    unsafe { pool().reuse = true };
+}
+
+/// Whether identities that end are borrowed again.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn reuses() -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { pool().reuse }
+}
+
+/// A free identity with such a stack.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
+    // SAFETY: the caller's promise; a free identity's stack is nobody's.
+    unsafe {
+        let pool = pool();
+        let fits = |i: &Identity| i.state == State::Free && i.stacks == stacks;
+        while pool.first_free < pool.count && pool.identities[pool.first_free].state != State::Free {
+            pool.first_free += 1;
+        }
+        let at = pool.first_free + pool.identities[pool.first_free..pool.count].iter().position(fits)?;
+        let identity = &mut pool.identities[at];
+        identity.state = State::Taken;
+        if identity.stale {
+            (identity.context as *mut [usize; CONTEXT_WORDS]).write(identity.words);
+            tls::reset(identity.fs);
+        }
+        identity.stale = true;
+        // A new thread has its creator's rounding modes.
+        (identity.context as *mut u64).write(sys::rounding_modes());
+        Some(Taken { place: at as u32 + 1, fs: identity.fs, context: identity.context })
+    }
+}
+
+/// Adds a new identity, taken at once; `None` when the pool is full.
+///
+/// # Safety
+/// The caller holds the baton; the context is a fresh one.
+pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let pool = pool();
+        let words = *(context as *const [usize; CONTEXT_WORDS]);
+        let gone = pool.identities[..pool.count].iter().position(|i| i.state == State::Gone);
+        let at = gone.unwrap_or(pool.count);
+        if at == pool.identities.len() {
+            return None;
+        }
+        pool.count = pool.count.max(at + 1);
+        pool.identities[at] = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
+        Some(Taken { place: at as u32 + 1, fs, context })
+    }
+}
+
+/// The thread that had this identity has ended, and nobody will ask for it any more.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn release(place: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let pool = pool();
+        let at = place as usize - 1;
+        if pool.reuse {
+            pool.identities[at].state = State::Free;
+            pool.first_free = pool.first_free.min(at);
+        }
+    }
+}
+
+/// The identity leaves the pool: libc takes it back.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn retire(place: u32) {
+    // SAFETY: the caller's promise.
+    unsafe { pool().identities[place as usize - 1].state = State::Gone };
+}
+
+/// Makes sure that there are identities with such stacks, before the run starts.
+///
+/// # Safety
+/// There is one thread, and the run has not started.
+pub unsafe fn provide(wanted: &[Stacks], create: &mut dyn FnMut(Stacks, usize) -> Option<usize>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for &stacks in wanted {
+            let have = pool().identities[..pool().count].iter().filter(|i| same(i.stacks, stacks)).count();
+            for _ in have..stacks.count as usize {
+                let mut fs = None;
+                let made = fiber::make(|routine| match create(stacks, routine) {
+                    Some(handle) => {
+                        fs = Some(handle);
+                        0
+                    }
+                    None => libc::EAGAIN,
+                });
+                let (Ok(context), Some(fs)) = (made, fs) else { return };
+                let Some(taken) = adopt(stacks.one(), fs, context) else { return };
+                let identity = &mut pool().identities[taken.place as usize - 1];
+                identity.state = State::Free;
+                identity.stale = false;
+            }
+        }
+    }
+}
+
+fn same(a: Stacks, b: Stacks) -> bool {
+    a.one() == b.one()
+}

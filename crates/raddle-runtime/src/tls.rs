@@ -1,0 +1,109 @@
+//! Thread-local storage of pooled identities: puts a thread's static blocks back to what a new
+//! thread sees.
+//!
+//! libc's and the loader's own blocks are left alone: what they hold (allocator caches, pointers into
+//! the control block) stays valid for the identity. The one thing in there that a program sets for a
+//! thread is its locale, which is set back by its own function.
+
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+
+use crate::sys;
+
+/// Initial image of one object's block.
+#[derive(Clone, Copy)]
+struct Segment {
+    /// Where the block lies, below the thread pointer.
+    below: usize,
+    image: *const u8,
+    initialised: usize,
+    zeroed: usize,
+}
+
+/// Objects with thread-local storage that are known.
+const MOST: usize = 64;
+
+struct Segments {
+    list: [Segment; MOST],
+    count: usize,
+    /// There are blocks that are allocated when they are first used, or too many.
+    dynamic: bool,
+}
+
+struct Cell(UnsafeCell<Segments>);
+
+// SAFETY: written while there is one thread; read by the holder of the baton.
+unsafe impl Sync for Cell {}
+
+const NONE: Segment = Segment { below: 0, image: core::ptr::null(), initialised: 0, zeroed: 0 };
+static SEGMENTS: Cell = Cell(UnsafeCell::new(Segments { list: [NONE; MOST], count: 0, dynamic: false }));
+
+extern "C" {
+    fn dl_iterate_phdr(
+        visit: unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+}
+
+/// Looks at all loaded objects. Says whether identities can be used again: not when an object's block
+/// is allocated on first use.
+///
+/// # Safety
+/// Nobody creates threads meanwhile.
+pub unsafe fn survey() -> bool {
+    // SAFETY: the caller's promise; the visitor writes the segments only.
+    unsafe {
+        let segments = &mut *SEGMENTS.0.get();
+        segments.count = 0;
+        segments.dynamic = false;
+        dl_iterate_phdr(visit, core::ptr::null_mut());
+        !segments.dynamic
+    }
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, _data: *mut c_void) -> c_int {
+    /// Static blocks lie within so many bytes below the thread pointer.
+    const NEAR: usize = 1 << 20;
+    // SAFETY: libc gives valid program headers.
+    unsafe {
+        let segments = &mut *SEGMENTS.0.get();
+        if (*info).dlpi_tls_modid == 0 || crate::dispatch::named(info, b"libc.so") {
+            return 0;
+        }
+        let block = (*info).dlpi_tls_data as usize;
+        let below = sys::thread_pointer().wrapping_sub(block);
+        if block == 0 || below > NEAR || segments.count == MOST {
+            segments.dynamic = true;
+            return 0;
+        }
+        for i in 0..(*info).dlpi_phnum as usize {
+            let header = &*(*info).dlpi_phdr.add(i);
+            if header.p_type == libc::PT_TLS {
+                segments.list[segments.count] = Segment {
+                    below,
+                    image: ((*info).dlpi_addr as usize + header.p_vaddr as usize) as *const u8,
+                    initialised: header.p_filesz as usize,
+                    zeroed: (header.p_memsz - header.p_filesz) as usize,
+                };
+                segments.count += 1;
+            }
+        }
+        0
+    }
+}
+
+/// Puts the blocks of a parked thread back to their initial image.
+///
+/// # Safety
+/// The thread does not run, and has the blocks that were surveyed.
+pub unsafe fn reset(fs: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let segments = &*SEGMENTS.0.get();
+        for segment in &segments.list[..segments.count] {
+            let block = (fs - segment.below) as *mut u8;
+            core::ptr::copy_nonoverlapping(segment.image, block, segment.initialised);
+            core::ptr::write_bytes(block.add(segment.initialised), 0, segment.zeroed);
+        }
+    }
+}
