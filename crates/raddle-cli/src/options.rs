@@ -223,7 +223,7 @@ impl Options {
 }
 
 /// A policy that comes with raddle, or else one of the runtime's own, which must then be asked.
-fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, OptionError> {
+pub fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, OptionError> {
     let unknown = match PolicyChoice::parse(text) {
         Err(error @ PolicyError::Unknown { .. }) => error,
         known => return Ok(known?),

@@ -3,8 +3,10 @@
 //! A program with checks carries an ELF note (`include/raddle.h`, the crate `raddle`), and runs
 //! uncontrolled but for the bodies of its checks. The thread that calls a check is the main thread of
 //! each run. The command line orders runs by their numbers; a run's seed depends on the campaign's
-//! seed and its number only. Runs whose number is a power of two are made twice, the second time with
-//! the decisions of the first: what then differs is state that leaks between iterations.
+//! seed and its number only. Before the first run of a process the body is run once without
+//! preemptions, so that what it sets up once for all is there in every run that counts, also in a
+//! replay. Runs whose number is a power of two are made twice, the second time with the decisions of
+//! the first: what then differs is state that leaks between iterations.
 
 use core::ffi::{c_char, c_int, c_void, CStr};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,6 +18,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use crate::control::{self, scheduler, state, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
+use crate::scheduler::Decides;
 use crate::switch::{self, identity};
 use crate::{dispatch, failure, points, sys, tls};
 
@@ -41,6 +44,8 @@ static REACHED: AtomicU32 = AtomicU32::new(0);
 static BUSY: AtomicU32 = AtomicU32::new(0);
 /// The run is made for the second time.
 static REPEATS: AtomicBool = AtomicBool::new(false);
+/// The body has been run once.
+static WARM: AtomicBool = AtomicBool::new(false);
 /// Everything that the first check sets up has been set up.
 static SET_UP: AtomicBool = AtomicBool::new(false);
 
@@ -277,20 +282,24 @@ unsafe fn stop_control() {
 unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
+    // SAFETY: the caller's body.
+    if !WARM.swap(true, Ordering::Relaxed) && unsafe { iterate(0, Decides::Nobody, body, argument) } {
+        return 1;
+    }
     for (run, i) in (first..=last).zip(0..SUMMARIES) {
         let seed = run_seed(block.settings.campaign_seed, run);
         let replays = block.settings.flags & block::flag::REPLAY != 0;
         let seed = if replays { block.settings.seed } else { seed };
         // SAFETY: the caller's body; the command line reads the summaries after the order.
         unsafe {
-            let failed = iterate(seed, false, body, argument);
+            let failed = iterate(seed, Decides::Engine, body, argument);
             (*summaries)[i] = summary();
             if failed {
                 return 1;
             }
             if run.is_power_of_two() && !replays && again_is_possible() {
                 let before = (*summaries)[i];
-                if iterate(seed, true, body, argument) || summary().hash != before.hash {
+                if iterate(seed, Decides::LastRun, body, argument) || summary().hash != before.hash {
                     leaked();
                     return 1;
                 }
@@ -307,7 +316,7 @@ unsafe fn again_is_possible() -> bool {
     let s = unsafe { scheduler() };
     let capacity = s.settings().log_capacity;
     let results = s.results();
-    results.log_len == results.steps && results.log_len < capacity && results.escapes & !QUIET == 0
+    results.log_len < capacity && results.escapes & !QUIET == 0
 }
 
 /// Escapes that do not make a run unrepeatable.
@@ -342,11 +351,11 @@ unsafe fn summary() -> Summary {
 }
 
 /// Makes one run; says whether the body failed.
-unsafe fn iterate(seed: u64, again: bool, body: Body, argument: *mut c_void) -> bool {
+unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void) -> bool {
     // SAFETY: all other threads of the run before have ended.
     unsafe {
-        REPEATS.store(again, Ordering::Relaxed);
-        scheduler().restart(seed, again);
+        REPEATS.store(decides == Decides::LastRun, Ordering::Relaxed);
+        scheduler().restart(seed, decides);
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
         let failed = body(argument) != 0;

@@ -6,9 +6,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use raddle_core::block::{self, Block, Control, Results, Settings, ThreadReport};
+use raddle_core::block::{self, Block, Control, Results, Settings, Summary, ThreadReport, SUMMARIES};
 use raddle_core::{Decision, MAX_THREADS};
 
+use super::wire::Wishes;
 use crate::sys;
 
 /// A block that a target can map.
@@ -59,6 +60,37 @@ impl SharedBlock {
     pub fn control(&self) -> &Control {
         // SAFETY: the mapping lives as long as self, and the control part is atomics only.
         unsafe { &*addr_of!((*self.at.as_ptr()).control) }
+    }
+
+    /// What the check that was reached asks for.
+    pub fn wishes(&self) -> Wishes {
+        // SAFETY: the mapping lives as long as self; the target has written them before it said so.
+        let wishes = unsafe { addr_of!((*self.at.as_ptr()).wishes).read_volatile() };
+        let text = |field: &[u8]| Some(block::text(field).to_string()).filter(|text| !text.is_empty());
+        Wishes {
+            name: text(&wishes.name),
+            policy: text(&wishes.policy),
+            runs: Some(wishes.runs).filter(|&runs| runs != 0),
+            seed: (wishes.has_seed != 0).then_some(wishes.seed),
+            max_steps: Some(wishes.max_steps).filter(|&steps| steps != 0),
+        }
+    }
+
+    /// What the runs of the last order did, as far as so many are over.
+    pub fn summaries(&self, count: usize) -> &[Summary] {
+        // SAFETY: the target writes them only during an order; plain numbers.
+        unsafe { &(&*addr_of!((*self.at.as_ptr()).summaries))[..count.min(SUMMARIES)] }
+    }
+
+    /// Says what a failed check is to report.
+    pub fn say(&mut self, text: &str) {
+        // SAFETY: the target waits for a command.
+        let field = unsafe { &mut *addr_of_mut!((*self.at.as_ptr()).verdict) };
+        let mut end = text.len().min(field.len() - 1);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        put(field, &text.as_bytes()[..end]);
     }
 
     /// The settings.

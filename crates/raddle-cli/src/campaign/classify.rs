@@ -63,6 +63,15 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
         Outcome::Deadlock => return Some(deadlock(traces)),
         Outcome::Livelock => return Some(livelock(traces)),
         Outcome::Assert => return Some(Symptom::new(Kind::Assert, block::message(results))),
+        Outcome::BodyFailed => {
+            let message = match block::message(results) {
+                text if text.is_empty() => "the check's body says that it failed".to_string(),
+                text => text,
+            };
+            return Some(Symptom::new(Kind::Assert, message));
+        }
+        Outcome::ThreadsLeft => return Some(threads_left(traces)),
+        Outcome::StateLeaks => return Some(Symptom::new(Kind::Leak, block::message(results))),
         _ => {}
     }
     if let Some(timed_out) = traces.timed_out {
@@ -91,6 +100,19 @@ fn deadlock(traces: &Traces<'_>) -> Symptom {
     };
     let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
     Symptom { kind: Kind::Deadlock, message, place }
+}
+
+/// The body of a check is over, and threads of it are not.
+fn threads_left(traces: &Traces<'_>) -> Symptom {
+    let left = traces.threads.iter().filter(|t| t.id != 0);
+    let named: Vec<_> = left
+        .map(|t| {
+            let waits = t.waits_for.as_ref().map_or(String::new(), |what| format!(" waits for {what}"));
+            let place = t.place.as_ref().map_or(String::new(), |place| format!(" in {place}"));
+            format!("t{} ({}){waits}{place}", t.id, t.name)
+        })
+        .collect();
+    Symptom::new(Kind::Threads, format!("the check's body returned and left threads behind: {}", named.join("; ")))
 }
 
 fn livelock(traces: &Traces<'_>) -> Symptom {

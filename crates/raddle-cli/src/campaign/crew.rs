@@ -133,7 +133,7 @@ impl Crew {
 impl Member {
     /// Reads one message.
     fn hear(&mut self) -> io::Result<News> {
-        match self.channel.receive()? {
+        match self.channel.hear()? {
             Some(Reply::Idle) => {
                 self.orders -= 1;
                 Ok(News::Reply(Reply::Idle))

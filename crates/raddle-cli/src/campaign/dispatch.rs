@@ -16,12 +16,22 @@ use super::wire::Order;
 
 /// The last run of the first block.
 pub const FIRST_BLOCK: u64 = 10;
-/// Runs of every other block.
+/// Runs of every other block, up to a thousand runs.
 const BLOCK: u64 = 64;
+/// From here on blocks grow: each is as long as an eighth of what was before it.
+const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
 
-/// The last run of the block that a run belongs to: 10, 74, 138, ….
+/// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 1162, …. Whoever makes hundreds
+/// of thousands of runs a second cannot wait for the others every 64 runs.
 pub fn block_end(run: u64) -> u64 {
-    FIRST_BLOCK + run.saturating_sub(FIRST_BLOCK).div_ceil(BLOCK).saturating_mul(BLOCK)
+    if run <= THOUSAND {
+        return FIRST_BLOCK + run.saturating_sub(FIRST_BLOCK).div_ceil(BLOCK).saturating_mul(BLOCK);
+    }
+    let mut end = THOUSAND;
+    while end < run {
+        end = end.saturating_add(end / 8);
+    }
+    end
 }
 
 /// The most identities of one kind that are made ready before a run.
@@ -58,6 +68,7 @@ pub struct Dispatch {
     /// The failing run with the lowest number.
     failing: Option<u64>,
     fixed_profile: bool,
+    fixed_stacks: bool,
 }
 
 impl Dispatch {
@@ -76,6 +87,7 @@ impl Dispatch {
             stacks: Default::default(),
             failing: None,
             fixed_profile: false,
+            fixed_stacks: false,
         }
     }
 
@@ -84,6 +96,13 @@ impl Dispatch {
         self.profile = profile;
         self.fixed_profile = true;
         self.learns = false;
+        self
+    }
+
+    /// Tells all runs which identities to make ready, as a recording does.
+    pub fn with_stacks(mut self, stacks: [Stacks; STACKS]) -> Dispatch {
+        self.stacks = stacks;
+        self.fixed_stacks = true;
         self
     }
 
@@ -115,7 +134,7 @@ impl Dispatch {
         let first = self.next;
         let last = first + share.min(at_most).clamp(1, left) - 1;
         self.next = last + 1;
-        let learned = self.counting > FIRST_BLOCK;
+        let learned = self.counting > FIRST_BLOCK || self.fixed_stacks;
         let stacks = if learned { self.stacks } else { Default::default() };
         Some(Order { first, last, profile: self.profile, stacks })
     }
@@ -136,7 +155,7 @@ impl Dispatch {
         let report = self.waiting.remove(&self.counting)?;
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
-        if self.counting <= FIRST_BLOCK {
+        if self.counting <= FIRST_BLOCK && !self.fixed_stacks {
             remember(&mut self.stacks, &report.stacks);
         }
         if self.counting == block_end(self.counting) {
@@ -179,6 +198,7 @@ mod tests {
             stderr: Vec::new(),
             run_seed: 0,
             profile,
+            stacks: Default::default(),
             log: None,
             log_is_full: false,
         };

@@ -19,7 +19,7 @@ use super::scratch::JobScratch;
 use super::target_error::TargetError;
 use super::threads::{self, ThreadView};
 use super::watch::{self, Happened, Watch};
-use super::wire::Order;
+use super::wire::{Order, Wishes};
 use crate::inspect::stack::Unwinder;
 use crate::sys::{self, Ending};
 
@@ -56,6 +56,8 @@ enum Mode {
     Server(pid_t),
     /// Each in a process of its own.
     Exec,
+    /// By a check in this process.
+    Check(pid_t),
 }
 
 /// What is left of a run, beside what is in the block and what it printed.
@@ -346,9 +348,126 @@ impl<'a> Executor<'a> {
         views
     }
 
-    /// Ends the fork server.
+    /// Starts a program with checks and waits until it reaches the one that is to make the runs. `None`:
+    /// it ended without reaching it.
+    pub fn reach_check(&mut self) -> Result<Option<Wishes>, Halt> {
+        self.output.clear()?;
+        self.block.reset();
+        let pid = self.start()?;
+        let limit = START.max(self.plan.run_timeout);
+        let deadline = Instant::now() + limit;
+        loop {
+            let control = self.block.control();
+            let seen = control.event.load(Ordering::Acquire);
+            if seen & event::CHECK != 0 {
+                control.event.fetch_and(!event::CHECK, Ordering::AcqRel);
+                self.mode = Some(Mode::Check(pid));
+                return Ok(Some(self.block.wishes()));
+            }
+            if seen & event::CHILD != 0 {
+                control.event.fetch_and(!event::CHILD, Ordering::AcqRel);
+                if let Some(status) = sys::try_wait(pid) {
+                    self.must_be_attached(Ending::from_status(status))?;
+                    sys::sweep_children(None);
+                    return Ok(None);
+                }
+                continue;
+            }
+            if watch::stopped() {
+                self.end(pid);
+                return Err(Halt::Stopped);
+            }
+            if Instant::now() > deadline {
+                self.end(pid);
+                return Err(Halt::Target(TargetError::NoCheck { seconds: limit.as_secs() }));
+            }
+            sys::futex_wait(&control.event, seen, Duration::from_millis(2));
+        }
+    }
+
+    /// Lets the program's check make the runs of an order. Returns how many passed, and what is left of
+    /// the run after them when that one failed.
+    pub fn run_check(&mut self, order: &Order, seed: u64) -> Result<(usize, Option<Over>), Halt> {
+        let pid = match self.mode {
+            Some(Mode::Check(pid)) => pid,
+            _ => {
+                self.reach_check()?.ok_or(Halt::Target(TargetError::CheckNotReached))?;
+                let Some(Mode::Check(pid)) = self.mode else {
+                    return Err(Halt::Target(TargetError::CheckNotReached));
+                };
+                pid
+            }
+        };
+        self.block.clear_results();
+        self.configure(seed, order);
+        self.block.set(|settings| {
+            settings.first_run = order.first;
+            settings.last_run = order.last;
+        });
+        let control = self.block.control();
+        control.event.fetch_and(event::CHILD, Ordering::AcqRel);
+        control.release.store(0, Ordering::Relaxed);
+        control.completed.store(0, Ordering::Relaxed);
+        control.command.store(command::RUN, Ordering::Release);
+        sys::futex_wake(&control.command);
+        let (mut threads, mut timed_out, mut seen) = (Vec::new(), None, 0);
+        let mut watch = Watch::new(self.plan.run_timeout);
+        let ending = loop {
+            let happened = watch.wait(&self.block, &mut self.output, pid);
+            let completed = self.block.control().completed.load(Ordering::Acquire);
+            match happened {
+                Happened::Frozen => threads = self.look_at_frozen(pid, &mut watch),
+                Happened::Done => break None,
+                Happened::Ended(status) => break Some(Ending::from_status(status)),
+                Happened::Stopped => {
+                    self.end(pid);
+                    self.mode = None;
+                    return Err(Halt::Stopped);
+                }
+                // The limit is for one run, not for all of them.
+                Happened::TooSlow if completed != seen && timed_out.is_none() => {
+                    seen = completed;
+                    watch = Watch::new(self.plan.run_timeout);
+                }
+                Happened::TooSlow => {
+                    timed_out = timed_out.or(Some(watch.silence()));
+                    threads = threads::look_from_outside(&mut self.unwinder, &self.frames, pid);
+                    sys::kill(pid);
+                    watch = Watch::new(GRACE);
+                }
+            }
+        };
+        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        self.output.look()?;
+        let whole = completed as u64 == order.last - order.first + 1;
+        if let Some(ending) = ending {
+            sys::sweep_children(None);
+            self.mode = None;
+            return Ok((completed, Some(Over { ending, timed_out, threads })));
+        }
+        let failed = (!whole).then_some(Over { ending: Ending::Exit(0), timed_out, threads });
+        Ok((completed, failed))
+    }
+
+    /// Goes on without fibers if the last run met a reason for that; says so.
+    pub fn leave_fibers(&mut self) -> bool {
+        let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
+        let needed = self.block.results().outcome == Outcome::NeedsOsThreads as u32;
+        if let Some(reason) = reason.filter(|_| self.block.settings().flags & flag::FIBERS != 0) {
+            self.os_threads = Some(reason.text().to_string());
+            self.block.set(|settings| settings.flags &= !flag::FIBERS);
+        }
+        needed
+    }
+
+    /// Says what the program's check is to report.
+    pub fn say(&mut self, verdict: &str) {
+        self.block.say(verdict);
+    }
+
+    /// Ends the fork server, or lets a program go on behind its check.
     pub fn finish(&mut self) {
-        let Some(Mode::Server(server)) = self.mode.take() else {
+        let (Some(Mode::Server(server)) | Some(Mode::Check(server))) = self.mode.take() else {
             return;
         };
         let control = self.block.control();

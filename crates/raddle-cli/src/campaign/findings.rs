@@ -76,6 +76,7 @@ mod tests {
             stderr: Vec::new(),
             run_seed: 0,
             profile: Profile::default(),
+            stacks: Default::default(),
             log: None,
             log_is_full: false,
         };
@@ -85,6 +86,7 @@ mod tests {
             counts: Counts::default(),
             escapes: 0,
             output_cut: false,
+            stacks: Default::default(),
         }
     }
 

@@ -114,7 +114,10 @@ impl Frames {
         // The main that rustc adds around the program's own has no source.
         let outermost = |known: bool| stack.iter().rposition(|f| self.is_own(f) && (!known || f.file.is_some()));
         let last = outermost(true).or_else(|| outermost(false)).map_or(stack.len(), |i| i + 1);
-        let shown = &stack[..last];
+        // What raddle itself puts between frames of the program says nothing to its author.
+        let ours =
+            |f: &&Frame| self.in_runtime(f) || f.function.as_ref().is_some_and(|name| name.starts_with("raddle_"));
+        let shown: Vec<&Frame> = stack[..last].iter().filter(|f| !ours(f)).collect();
         let frames = shown.iter().take(DEPTH);
         let mut lines: Vec<_> = frames.map(|frame| format_frame(frame, frame.file.clone())).collect();
         if shown.len() > DEPTH {

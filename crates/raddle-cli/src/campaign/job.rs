@@ -56,7 +56,7 @@ impl Job<'_> {
             Err(halt) => return report_halt(halt, channel),
         };
         while let Some(order) = next_order(channel) {
-            if let Err(halt) = fulfil(&mut runner, &order, self.plan.keep_going, channel) {
+            if let Err(halt) = fulfil(&mut runner, &order, (self.plan.check.is_some(), self.plan.keep_going), channel) {
                 report_halt(halt, channel);
                 break;
             }
@@ -83,8 +83,46 @@ fn report_halt(halt: Halt, channel: &mut Channel) {
     }
 }
 
+/// Makes the runs of an order in the program's check.
+fn fulfil_in_check(
+    runner: &mut Runner<'_>,
+    order: &Order,
+    keep_going: bool,
+    channel: &mut Channel,
+) -> Result<(), Halt> {
+    if order.is_survey() {
+        let reached = runner.reach_check()?;
+        channel.send(&Reply::Reached(reached))?;
+        return Ok(channel.send(&Reply::Idle)?);
+    }
+    let mut rest = order.clone();
+    while rest.first <= rest.last {
+        let (batch, failing) = runner.check(&rest)?;
+        rest.first += batch.count() + u64::from(failing.is_some());
+        if let Some(reason) = runner.os_threads() {
+            channel.send(&Reply::OsThreads(reason))?;
+        }
+        channel.send_batch(batch)?;
+        if let Some(report) = failing {
+            channel.send(&Reply::Runs(vec![report]))?;
+            if !keep_going {
+                break;
+            }
+        }
+    }
+    Ok(channel.send(&Reply::Idle)?)
+}
+
 /// Makes the runs of an order.
-fn fulfil(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mut Channel) -> Result<(), Halt> {
+fn fulfil(
+    runner: &mut Runner<'_>,
+    order: &Order,
+    (checks, keep_going): (bool, bool),
+    channel: &mut Channel,
+) -> Result<(), Halt> {
+    if checks {
+        return fulfil_in_check(runner, order, keep_going, channel);
+    }
     if let Some(reason) = runner.prepare()? {
         channel.send(&Reply::Fallback(reason))?;
     }

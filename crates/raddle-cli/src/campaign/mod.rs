@@ -31,7 +31,7 @@ pub mod tally;
 pub mod target_error;
 pub mod threads;
 mod watch;
-mod wire;
+pub mod wire;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -43,12 +43,13 @@ use findings::{Finding, Findings};
 use output::Output;
 use plan::Plan;
 use progress::Progress;
+use raddle_core::block::SUMMARIES;
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
 use tally::Tally;
 use target_error::TargetError;
-use wire::Reply;
+use wire::{Order, Reply, Wishes};
 
 /// Orders that a job may have at once, so that it need not wait for the next one.
 const ORDERS: usize = 2;
@@ -59,6 +60,9 @@ const ORDER: Duration = Duration::from_millis(20);
 
 /// The most runs in one order.
 const MAX_ORDER: u64 = 16;
+
+/// The most runs in one order to a check, which makes them in one process.
+const MAX_CHECK_ORDER: u64 = SUMMARIES as u64;
 
 /// How often the main process looks up when nothing happens.
 const TICK: Duration = Duration::from_millis(100);
@@ -123,6 +127,36 @@ pub fn run(
     Ok(campaign)
 }
 
+/// Starts the program and waits until it reaches its check: what the check asks for. `None`: it ended
+/// without reaching it.
+pub fn survey(plan: &Plan) -> Result<Option<Wishes>, TargetError> {
+    let set_up = |error: io::Error| TargetError::SetUp(error.to_string());
+    let scratch = Scratch::new().map_err(set_up)?;
+    let runtime = scratch.preloadable(&plan.target.runtime).map_err(set_up)?;
+    let output = Output::new().map_err(set_up)?;
+    let mut crew = Crew::hire(plan, &runtime, &scratch, vec![output]).map_err(set_up)?;
+    crew.give(0, &Order::survey()).map_err(set_up)?;
+    loop {
+        if interrupt::requested() {
+            return Ok(None);
+        }
+        for news in crew.wait(TICK).map_err(set_up)? {
+            match news {
+                News::Reply(Reply::Reached(wishes)) => {
+                    crew.dismiss();
+                    return Ok(wishes);
+                }
+                News::Reply(Reply::Failed(error)) => {
+                    crew.dismiss();
+                    return Err(error);
+                }
+                News::Gone(how) => return Err(TargetError::System(format!("a job of raddle died ({how})"))),
+                News::Reply(_) => {}
+            }
+        }
+    }
+}
+
 /// The main process at work.
 struct Main<'a> {
     plan: &'a Plan,
@@ -146,7 +180,7 @@ impl<'a> Main<'a> {
         let learns = plan.policy.descriptor.learns;
         let dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
         let dispatch = match &plan.recording {
-            Some(recording) => dispatch.with_profile(recording.profile),
+            Some(recording) => dispatch.with_profile(recording.profile).with_stacks(recording.stacks),
             None => dispatch,
         };
         Main {
@@ -174,8 +208,14 @@ impl<'a> Main<'a> {
         if self.end != End::Complete {
             // What was over counts, though nobody made the runs in between.
             for news in last {
-                if let News::Reply(Reply::Runs(reports)) = news {
-                    reports.into_iter().for_each(|report| self.dispatch.accept(report));
+                match news {
+                    News::Reply(Reply::Runs(reports)) => {
+                        reports.into_iter().for_each(|report| self.dispatch.accept(report));
+                    }
+                    News::Reply(Reply::Batch(batch)) => {
+                        batch.reports().for_each(|report| self.dispatch.accept(report));
+                    }
+                    _ => {}
                 }
             }
             self.count();
@@ -217,7 +257,11 @@ impl<'a> Main<'a> {
                         self.made += reports.len() as u64;
                         reports.into_iter().for_each(|report| self.dispatch.accept(report));
                     }
-                    News::Reply(Reply::Idle) => {}
+                    News::Reply(Reply::Batch(batch)) => {
+                        self.made += batch.count();
+                        batch.reports().for_each(|report| self.dispatch.accept(report));
+                    }
+                    News::Reply(Reply::Idle | Reply::Reached(_)) => {}
                     News::Reply(Reply::Fallback(reason)) => {
                         self.fallback.insert(reason);
                     }
@@ -247,7 +291,8 @@ impl<'a> Main<'a> {
     fn order_size(&self) -> u64 {
         let per_job = self.made as f64 / self.jobs as f64;
         let runs = per_job * ORDER.as_secs_f64() / self.started.elapsed().as_secs_f64().max(1e-6);
-        (runs as u64).clamp(1, MAX_ORDER)
+        let most = if self.plan.check.is_some() { MAX_CHECK_ORDER } else { MAX_ORDER };
+        (runs as u64).clamp(1, most)
     }
 
     fn give_orders(&mut self, crew: &mut Crew) -> io::Result<()> {

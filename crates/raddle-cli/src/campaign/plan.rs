@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::block::{flag, Settings, SYNC_FUNCTIONS};
+use raddle_core::block::{flag, Settings, Stacks, STACKS, SYNC_FUNCTIONS};
 use raddle_core::decorators::guard;
 use raddle_core::policy::Profile;
 use raddle_core::Decision;
@@ -58,6 +58,10 @@ pub struct Plan {
     pub keep_going: bool,
     /// No fork server.
     pub exec: bool,
+    /// Which check of the program makes the runs, in one process; `None`: the program has none.
+    pub check: Option<u32>,
+    /// Where schedules go.
+    pub out: PathBuf,
     /// The recording to follow instead of exploring.
     pub recording: Option<Recording>,
 }
@@ -105,6 +109,8 @@ pub struct Recording {
     pub run_seed: u64,
     /// What the policy knew.
     pub profile: Profile,
+    /// Identities that were ready.
+    pub stacks: [Stacks; STACKS],
 }
 
 impl Plan {
@@ -147,6 +153,10 @@ impl Plan {
             log_capacity: self.max_steps.min(MAX_LOG),
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
             stacks: Default::default(),
+            check: self.check.unwrap_or(0),
+            first_run: 0,
+            last_run: 0,
+            campaign_seed: self.seed,
             sync_offsets,
             stdin: [0; 128],
             directory: [0; 512],

@@ -9,7 +9,7 @@ use raddle_core::Decision;
 
 use super::findings;
 use super::plan::Plan;
-use super::run_report::{Failure, RunReport};
+use super::run_report::{Failure, Kind, RunReport};
 use super::stdin::Stdin;
 
 /// Captured input up to this size goes into the schedule file, more into a file next to it.
@@ -27,6 +27,11 @@ pub struct Recorder {
 impl Recorder {
     /// Writes the schedule of a failure and returns its file, or says why there is none.
     pub fn write(&self, plan: &Plan, report: &RunReport, failure: &Failure) -> Result<PathBuf, String> {
+        if failure.kind == Kind::Leak {
+            return Err(
+                "a replay starts afresh, where nothing has leaked yet; the same seed shows it again".to_string()
+            );
+        }
         let Some(log) = &failure.log else {
             return Err("the decisions of the run were lost".to_string());
         };
@@ -68,6 +73,13 @@ impl Recorder {
             dispatch: plan.dispatch,
             own_directory: target.own_directory,
             sync_functions: plan.sync_functions.names.clone(),
+            check: plan.check.unwrap_or(0),
+            identities: failure
+                .stacks
+                .iter()
+                .filter(|s| s.count > 0)
+                .map(|s| [s.size, s.guard.into(), s.count.into()])
+                .collect(),
             stdin: schedule::Stdin::Null,
             expect: schedule::Expect {
                 exit: plan.expect.exit,

@@ -1,6 +1,6 @@
 //! What a job reports of one run.
 
-use raddle_core::block::{Results, Stacks, STACKS};
+use raddle_core::block::{Results, Stacks, Summary, STACKS};
 use raddle_core::policy::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,20 @@ impl From<&Results> for Counts {
     }
 }
 
+impl From<&Summary> for Counts {
+    fn from(summary: &Summary) -> Counts {
+        Counts {
+            steps: summary.steps,
+            points: summary.points,
+            shared_points: summary.shared_points,
+            switches: summary.switches,
+            threads: summary.threads.into(),
+            hash: summary.hash,
+            guard_fired: summary.guard_fired,
+        }
+    }
+}
+
 /// Where and how a replay left its recording.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Divergence {
@@ -120,11 +134,15 @@ pub enum Kind {
     Check,
     /// A sanitizer's report.
     Sanitizer,
+    /// The body of a check left threads running.
+    Threads,
+    /// State leaks between the iterations of a check.
+    Leak,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Assert,
         Kind::Signal,
         Kind::Exit,
@@ -134,6 +152,8 @@ impl Kind {
         Kind::Output,
         Kind::Check,
         Kind::Sanitizer,
+        Kind::Threads,
+        Kind::Leak,
     ];
 
     /// The name in JSON, in schedule files and in their names.
@@ -148,6 +168,8 @@ impl Kind {
             Kind::Output => "output",
             Kind::Check => "check",
             Kind::Sanitizer => "sanitizer",
+            Kind::Threads => "threads",
+            Kind::Leak => "leak",
         }
     }
 
@@ -163,6 +185,8 @@ impl Kind {
             Kind::Output => "wrong output",
             Kind::Check => "failed check",
             Kind::Sanitizer => "sanitizer report",
+            Kind::Threads => "threads left behind",
+            Kind::Leak => "leaking state",
         }
     }
 }
@@ -187,6 +211,9 @@ pub struct Failure {
     /// What the policy knew.
     #[serde(with = "ProfileOnTheWire")]
     pub profile: Profile,
+    /// Identities that were ready before the run.
+    #[serde(with = "stacks_on_the_wire")]
+    pub stacks: [Stacks; STACKS],
     /// The decisions; left out when the same job sent the same failure before.
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.

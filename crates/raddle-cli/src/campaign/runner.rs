@@ -1,23 +1,24 @@
 //! One run after the other, each with a verdict.
 
 use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use raddle_core::block::{Outcome, Results};
-use raddle_core::policy::Profile;
 
 use super::block;
 use super::check;
 use super::classify::{self, Symptom, Traces};
 use super::dispatch;
 use super::executor::{Executor, Halt, Over};
+use super::findings;
 use super::output::Output;
 use super::plan::Plan;
 use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Verdict};
 use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
-use super::wire::Order;
+use super::wire::{Batch, Order, Wishes};
 use crate::sys::Ending;
 
 /// Makes and judges the runs of one job.
@@ -55,12 +56,50 @@ impl<'a> Runner<'a> {
     pub fn run(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
         let seed = self.plan.run_seed(run);
         let over = self.executor.run(seed, order)?;
-        let report = self.judge(run, seed, order.profile, &over);
+        let report = self.judge(run, seed, order, &over);
         self.scratch.clean(self.plan.target.own_directory)?;
         report
     }
 
-    fn judge(&mut self, run: u64, run_seed: u64, profile: Profile, over: &Over) -> Result<RunReport, Halt> {
+    /// What the program's check asks for; `None`: it is not reached.
+    pub fn reach_check(&mut self) -> Result<Option<Wishes>, Halt> {
+        self.executor.reach_check()
+    }
+
+    /// Makes runs of an order in the program's check: those that passed, and the failing one after them.
+    pub fn check(&mut self, order: &Order) -> Result<(Batch, Option<RunReport>), Halt> {
+        loop {
+            let (completed, over) = self.executor.run_check(order, self.plan.run_seed(order.first))?;
+            let batch = Batch::new(order.first, self.executor.block.summaries(completed));
+            if over.is_some() && self.executor.leave_fibers() {
+                if completed == 0 {
+                    continue;
+                }
+                return Ok((batch, None));
+            }
+            self.executor.leave_fibers();
+            let Some(over) = over else { return Ok((batch, None)) };
+            let run = order.first + completed as u64;
+            let seed = self.plan.run_seed(run);
+            let mut report = self.judge(run, seed, order, &over)?;
+            if matches!(report.verdict, Verdict::Passed) {
+                let symptom = Symptom::new(Kind::Exit, format!("the check's body ended the process ({})", over.ending));
+                report.verdict = Verdict::Failed(Box::new(self.failure(symptom, seed, order, &over)?));
+            }
+            if let Some(failure) = report.failure() {
+                let command: Vec<_> = self.plan.target.command.iter().map(|a| a.as_bytes().to_vec()).collect();
+                let path = self.plan.out.join(findings::file_name(failure, &command));
+                let (kind, message) = (failure.kind.title(), &failure.message);
+                self.executor.say(&format!(
+                    "{kind} in run {run}: {message}\n  the schedule is in {path}\n  replay it: raddle replay {path}",
+                    path = path.display()
+                ));
+            }
+            return Ok((batch, Some(report)));
+        }
+    }
+
+    fn judge(&mut self, run: u64, run_seed: u64, order: &Order, over: &Over) -> Result<RunReport, Halt> {
         let results = self.executor.block.results();
         let verdict = match Outcome::from_u32(results.outcome) {
             Outcome::Diverged if self.plan.recording.is_some() => Verdict::Diverged(divergence(&results)),
@@ -75,7 +114,7 @@ impl<'a> Runner<'a> {
             Outcome::StepLimit => Verdict::Cut,
             _ => match self.symptom(&results, over)? {
                 None => Verdict::Passed,
-                Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, profile, over)?)),
+                Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, order, over)?)),
             },
         };
         Ok(RunReport {
@@ -115,7 +154,7 @@ impl<'a> Runner<'a> {
         Ok(said.map(|message| Symptom::new(Kind::Check, message)))
     }
 
-    fn failure(&mut self, symptom: Symptom, run_seed: u64, profile: Profile, over: &Over) -> Result<Failure, Halt> {
+    fn failure(&mut self, symptom: Symptom, run_seed: u64, order: &Order, over: &Over) -> Result<Failure, Halt> {
         let new = self.known.insert((symptom.kind, symptom.place.clone()));
         let stderr = stderr::telling_lines(symptom.kind, &self.executor.output.stderr.read()?);
         Ok(Failure {
@@ -126,7 +165,8 @@ impl<'a> Runner<'a> {
             threads: over.threads.clone(),
             stderr,
             run_seed,
-            profile,
+            profile: order.profile,
+            stacks: order.stacks,
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
         })

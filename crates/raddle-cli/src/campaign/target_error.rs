@@ -30,6 +30,15 @@ pub enum TargetError {
         /// How long we waited.
         seconds: u64,
     },
+    /// A program with checks does not reach the one that is to make the runs.
+    #[error("the program did not reach its check within {seconds} s; --run-timeout gives it more time")]
+    NoCheck {
+        /// How long we waited.
+        seconds: u64,
+    },
+    /// A program with checks ended without the one that is to make the runs.
+    #[error("the program ended without reaching its check; do its arguments select a test that has one?")]
+    CheckNotReached,
     /// More threads than the runtime has room for.
     #[error(
         "run {run} started more than {} threads, which is the most that can be controlled",

@@ -4,12 +4,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use raddle_core::block::{Stacks, STACKS};
+use raddle_core::block::{Stacks, Summary, STACKS};
 use raddle_core::policy::Profile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::run_report::RunReport;
+use super::run_report::{Counts, RunReport, Verdict};
 use super::target_error::TargetError;
 
 /// What a job shall do.
@@ -43,11 +43,87 @@ pub mod stacks_on_the_wire {
     }
 }
 
+impl Order {
+    /// Asks what the program's check wants; no run is made.
+    pub fn survey() -> Order {
+        Order { first: 0, last: 0, profile: Profile::default(), stacks: Default::default() }
+    }
+
+    /// Whether it is [`Order::survey`].
+    pub fn is_survey(&self) -> bool {
+        self.first == 0
+    }
+}
+
+/// What a check in the program asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wishes {
+    /// Its name.
+    pub name: Option<String>,
+    /// The policy with its parameters.
+    pub policy: Option<String>,
+    /// Runs.
+    pub runs: Option<u64>,
+    /// The seed.
+    pub seed: Option<u64>,
+    /// When a run is cut.
+    pub max_steps: Option<u64>,
+}
+
+/// Runs of a check that passed. There may be hundreds of thousands of them in a second, so they are sent
+/// as bytes, not as JSON.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Batch {
+    /// The first run.
+    pub first: u64,
+    /// Bytes that follow the message.
+    pub bytes: usize,
+    /// The summaries.
+    #[serde(skip)]
+    pub payload: Vec<u8>,
+}
+
+impl Batch {
+    /// These runs.
+    pub fn new(first: u64, summaries: &[Summary]) -> Batch {
+        // SAFETY: a summary is plain numbers without padding.
+        let payload = unsafe {
+            std::slice::from_raw_parts(summaries.as_ptr().cast::<u8>(), std::mem::size_of_val(summaries)).to_vec()
+        };
+        Batch { first, bytes: payload.len(), payload }
+    }
+
+    /// How many.
+    pub fn count(&self) -> u64 {
+        (self.payload.len() / size_of::<Summary>()) as u64
+    }
+
+    /// As reports.
+    pub fn reports(&self) -> impl Iterator<Item = RunReport> + '_ {
+        let summaries = self.payload.chunks_exact(size_of::<Summary>()).map(|bytes| {
+            // SAFETY: as many bytes as a summary has, which is plain numbers.
+            unsafe { bytes.as_ptr().cast::<Summary>().read_unaligned() }
+        });
+        summaries.zip(self.first..).map(|(summary, run)| RunReport {
+            run,
+            verdict: if summary.cut != 0 { Verdict::Cut } else { Verdict::Passed },
+            counts: Counts::from(&summary),
+            escapes: summary.escapes,
+            output_cut: false,
+            stacks: Default::default(),
+        })
+    }
+}
+
 /// What a job has to say.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     /// These runs are over; they come in the order of their numbers.
     Runs(Vec<RunReport>),
+    /// These runs of a check passed.
+    Batch(Batch),
+    /// What the check asks for; `None`: the program ended without reaching it.
+    Reached(Option<Wishes>),
     /// The order is done.
     Idle,
     /// There is no fork server, and why.
@@ -85,6 +161,26 @@ impl Channel {
         let mut frame = (body.len() as u64).to_le_bytes().to_vec();
         frame.extend_from_slice(&body);
         self.stream.write_all(&frame)
+    }
+
+    /// Sends runs of a check.
+    pub fn send_batch(&mut self, batch: Batch) -> io::Result<()> {
+        let payload = batch.payload.clone();
+        self.send(&Reply::Batch(batch))?;
+        self.stream.write_all(&payload)
+    }
+
+    /// Waits for what a job has to say; `None` when the other end is closed.
+    pub fn hear(&mut self) -> io::Result<Option<Reply>> {
+        let mut reply = self.receive()?;
+        if let Some(Reply::Batch(batch)) = &mut reply {
+            let length = batch.bytes as u64;
+            (&self.stream).take(length).read_to_end(&mut batch.payload)?;
+            if (batch.payload.len() as u64) < length {
+                return Ok(None);
+            }
+        }
+        Ok(reply)
     }
 
     /// Waits for a message; `None` when the other end is closed.

@@ -227,6 +227,8 @@ fn load(runtime: &Path) -> Result<(), String> {
         run_timeout: Duration::from_secs(5),
         keep_going: false,
         exec: true,
+        check: None,
+        out: std::path::PathBuf::new(),
         recording: None,
     };
     let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;

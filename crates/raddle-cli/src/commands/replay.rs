@@ -5,7 +5,9 @@ use std::io::Write;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use raddle_core::block::{Stacks, STACKS};
 use raddle_core::schedule::{self, Schedule};
+use raddle_core::MAX_THREADS;
 
 use super::bundle::{self, Opened};
 use super::{print, program, write_json};
@@ -199,12 +201,24 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         run_timeout: options::duration("run-timeout", args.run_timeout)?,
         keep_going: true,
         exec: args.exec,
+        check: (recorded.check != 0).then_some(recorded.check),
+        out: PathBuf::new(),
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),
             run_seed: recorded.run_seed,
             profile: recorded.profile,
+            stacks: stacks(&recorded.identities),
         }),
     })
+}
+
+/// Identities that were ready, as the block has them.
+fn stacks(identities: &[[u64; 3]]) -> [Stacks; STACKS] {
+    let mut stacks = [Stacks::default(); STACKS];
+    for (to, &[size, guard, count]) in stacks.iter_mut().zip(identities) {
+        *to = Stacks { size, guard: guard as u32, count: count.min(MAX_THREADS as u64) as u32 };
+    }
+    stacks
 }
 
 /// Shows what the last run printed.

@@ -10,13 +10,15 @@ use crate::campaign::each_test::{self, TestCase};
 use crate::campaign::plan::{Expectations, Plan, Target};
 use crate::campaign::recorder::Recorder;
 use crate::campaign::stdin::{Notice, Stdin};
+use crate::campaign::target_error::TargetError;
+use crate::campaign::wire::Wishes;
 use crate::campaign::{self, Campaign, End};
 use crate::config;
 use crate::environment;
 use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf::Program;
-use crate::options::Options;
+use crate::options::{self, Options};
 use crate::report::json::Report;
 use crate::report::text::{self, Amount};
 use crate::report::Summary;
@@ -44,15 +46,38 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
         }
     });
     let stdin = stdin.map_err(Error::Stdin)?;
-    let tester = Tester { options, program, sync_functions, runtime, directory, stdin };
+    let said = Said::by(&args.options);
+    let tester = Tester { said, options, program, sync_functions, runtime, directory, stdin };
     if tester.options.each_test {
         tester.each_test(&args.command)
+    } else if tester.program.checks {
+        tester.checks(&args.command)
     } else {
         tester.whole(args.command.clone())
     }
 }
 
+/// Which options the user gave: they come before what a check asks for.
+struct Said {
+    policy: bool,
+    runs: bool,
+    seed: bool,
+    max_steps: bool,
+}
+
+impl Said {
+    fn by(options: &args::TestOptions) -> Said {
+        Said {
+            policy: options.policy.is_some(),
+            runs: options.runs.is_some(),
+            seed: options.seed.is_some(),
+            max_steps: options.max_steps.is_some(),
+        }
+    }
+}
+
 struct Tester {
+    said: Said,
     options: Options,
     program: Program,
     sync_functions: SyncFunctions,
@@ -70,6 +95,53 @@ impl Tester {
         self.print_summary(&summary, None);
         let status = status(&campaign);
         self.write_json(&Report::new(&summary), status)
+    }
+
+    /// A campaign for each check that the program reaches, each in one process.
+    fn checks(&self, command: &[OsString]) -> Result<u8, Error> {
+        let mut statuses = Vec::new();
+        let mut reports = Vec::new();
+        for number in 1.. {
+            let mut plan = self.plan(command.to_vec());
+            plan.check = Some(number);
+            let Some(wishes) = campaign::survey(&plan)? else {
+                if number == 1 {
+                    return Err(TargetError::CheckNotReached.into());
+                }
+                break;
+            };
+            self.grant(&wishes, &mut plan)?;
+            let campaign = self.campaign(&plan)?;
+            let summary = Summary { plan: &plan, campaign: &campaign };
+            let name = wishes.name.unwrap_or_else(|| format!("check {number}"));
+            self.print_summary(&summary, Some(&name));
+            statuses.push(status(&campaign));
+            reports.push(TestReport { test: name, report: Report::new(&summary) });
+            if campaign.end == End::Interrupted {
+                break;
+            }
+        }
+        if reports.len() == 1 {
+            return self.write_json(&reports[0], statuses[0]);
+        }
+        self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
+    }
+
+    /// Gives a check what it asks for, where the command line is silent.
+    fn grant(&self, wishes: &Wishes, plan: &mut Plan) -> Result<(), Error> {
+        if let Some(text) = wishes.policy.as_deref().filter(|_| !self.said.policy) {
+            plan.policy = options::policy(text, self.options.runtime.as_deref())?;
+        }
+        if let Some(runs) = wishes.runs.filter(|_| !self.said.runs) {
+            plan.runs = runs;
+        }
+        if let Some(seed) = wishes.seed.filter(|_| !self.said.seed) {
+            plan.seed = seed;
+        }
+        if let Some(steps) = wishes.max_steps.filter(|_| !self.said.max_steps) {
+            plan.max_steps = steps;
+        }
+        Ok(())
     }
 
     /// A campaign for each test of the program.
@@ -144,6 +216,8 @@ impl Tester {
             run_timeout: options.run_timeout,
             keep_going: options.keep_going,
             exec: options.exec,
+            check: self.program.checks.then_some(1),
+            out: options.out.clone(),
             recording: None,
         }
     }

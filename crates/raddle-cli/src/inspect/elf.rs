@@ -39,6 +39,8 @@ pub struct Program {
     /// Whether the program was compiled with memory and atomic schedule points (it refers to
     /// `__tsan_*` and leaves them to be provided).
     pub instrumented: bool,
+    /// Whether the program contains checks that make their runs in one process (it has raddle's ELF note).
+    pub checks: bool,
     /// Whether there is debug information, in the program or in a separate file, so that a
     /// backtrace has lines.
     pub debug_info: bool,
@@ -76,6 +78,7 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
         language: language(&file, &needed, &undefined),
         preload_first: preload_first(path, &interpreter),
         instrumented: undefined.iter().any(|name| name.starts_with("__tsan_")),
+        checks: file.section_by_name(".note.raddle").is_some(),
         debug_info: has_debug_info(&file) || debug_file::find(path).is_some(),
         interpreter: Some(interpreter),
         needed,

@@ -58,6 +58,8 @@ pub fn plan() -> Plan {
         run_timeout: Duration::from_secs(10),
         keep_going: false,
         exec: false,
+        check: None,
+        out: ".raddle".into(),
         recording: None,
     }
 }
@@ -115,6 +117,7 @@ pub fn deadlock() -> Finding {
             stderr: vec!["opening accounts".into()],
             run_seed: 7,
             profile: Profile::default(),
+            stacks: Default::default(),
             log: None,
             log_is_full: false,
         },

@@ -92,6 +92,10 @@ pub struct Schedule {
     pub own_directory: bool,
     /// Functions of the program whose calls were schedule points.
     pub sync_functions: Vec<String>,
+    /// Which check of the program made the runs, counted from 1; 0 for a program without checks.
+    pub check: u32,
+    /// Identities that were made ready before the run: size of the stack, of the guard, and how many.
+    pub identities: Vec<[u64; 3]>,
     /// What the program could read.
     pub stdin: Stdin,
     /// What a good run looks like.
@@ -174,6 +178,8 @@ impl Default for Schedule {
             dispatch: true,
             own_directory: false,
             sync_functions: Vec::new(),
+            check: 0,
+            identities: Vec::new(),
             stdin: Stdin::Null,
             expect: Expect::default(),
             failure: Failure::default(),

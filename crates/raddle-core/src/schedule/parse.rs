@@ -34,8 +34,8 @@ const REQUIRED: &[&str] = &[
     "counts",
 ];
 
-/// Keys that it may have, the first two of them several times.
-const OPTIONAL: &[&str] = &["environment", "sync-function", "expect-output", "check"];
+/// Keys that it may have, the first three of them several times.
+const OPTIONAL: &[&str] = &["environment", "sync-function", "identities", "raddle-check", "expect-output", "check"];
 
 /// Reads the text of a schedule file.
 pub fn parse(bytes: &[u8]) -> Result<Schedule> {
@@ -81,7 +81,7 @@ fn header(file: &mut File<'_>, schedule: &mut Schedule) -> Result<u64> {
             line.end()?;
             return Ok(count);
         }
-        let repeats = matches!(key, "environment" | "sync-function");
+        let repeats = matches!(key, "environment" | "sync-function" | "identities");
         if !REQUIRED.contains(&key) && !OPTIONAL.contains(&key) {
             return Err(start.error("a key of a schedule file"));
         }
@@ -137,6 +137,8 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "dispatch" => s.dispatch = line.on_off()?,
         "own-directory" => s.own_directory = line.on_off()?,
         "sync-function" => s.sync_functions.push(line.text("a function's name, quoted")?),
+        "raddle-check" => s.check = line.number("a check's number")?,
+        "identities" => s.identities.push([line.assigned("stack")?, line.assigned("guard")?, line.assigned("count")?]),
         "stdin" => s.stdin = stdin(line)?,
         "expect-exit" => s.expect.exit = line.number("an exit status")?,
         "expect-output" => s.expect.output = Some(line.string("a file, quoted")?),

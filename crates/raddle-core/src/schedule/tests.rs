@@ -159,6 +159,8 @@ impl Generator {
             dispatch: self.below(2) == 0,
             own_directory: self.below(2) == 0,
             sync_functions: self.many(3, Self::text),
+            check: self.number() as u32,
+            identities: self.many(3, |g| [g.number(), g.number(), g.number()]),
             stdin,
             expect: Expect {
                 exit: self.number() as i32,

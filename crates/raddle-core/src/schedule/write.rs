@@ -47,6 +47,12 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     for name in &s.sync_functions {
         writeln!(out, "sync-function {}", Quoted(name.as_bytes()))?;
     }
+    if s.check != 0 {
+        writeln!(out, "raddle-check {}", s.check)?;
+    }
+    for [size, guard, count] in &s.identities {
+        writeln!(out, "identities stack={size} guard={guard} count={count}")?;
+    }
     match &s.stdin {
         Stdin::Null => writeln!(out, "stdin null")?,
         Stdin::File(path) => writeln!(out, "stdin file {}", Quoted(path))?,

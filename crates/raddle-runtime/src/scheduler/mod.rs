@@ -80,12 +80,34 @@ pub struct Scheduler {
     futile: u64,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
-    /// This run follows the one before.
-    again: bool,
+    /// Who decides in this run.
+    decides: Decides,
     follow_again: MaybeUninit<Replay<'static>>,
     engine: MaybeUninit<Engine>,
     block: *mut Block,
     log: *mut u32,
+}
+
+/// Who decides in a run of a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Decides {
+    /// The policy, or a recording.
+    #[default]
+    Engine = 0,
+    /// The decisions of the run before: it is made again.
+    LastRun,
+    /// A thread goes on until it waits or spins.
+    Nobody,
+}
+
+/// The current thread if it can go on and does not spin; else the next one in turn.
+fn without_preemption(point: &Point<'_>) -> ThreadId {
+    if point.spins == 0 && point.enabled.contains(point.current) {
+        return point.current;
+    }
+    let after = point.enabled.iter().find(|t| *t > point.current);
+    after.or_else(|| point.enabled.nth(0)).unwrap_or(point.current)
 }
 
 enum Engine {
@@ -161,27 +183,29 @@ impl Scheduler {
         results.hash = FIRST_HASH;
     }
 
-    /// Starts another run in the same process, with the same main thread. With `again` it follows the
-    /// decisions of the run before.
+    /// Starts another run in the same process, with the same main thread.
     ///
     /// # Safety
     /// As for [`Scheduler::start`], which was called before; all other threads have ended.
-    pub unsafe fn restart(&mut self, seed: u64, again: bool) {
+    pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
         // SAFETY: the command line does not touch the settings during an order.
         let settings = unsafe { &(*self.block).settings };
         let run = Run { seed, parameters: &settings.parameters, profile: settings.profile };
         // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
         // decision before its own takes the place.
         unsafe {
-            if again {
+            if decides == Decides::LastRun {
                 let recorded =
                     core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
                 self.follow_again.write(Replay::new(recorded));
-            } else if let Engine::Explore(guard) = self.engine.assume_init_mut() {
-                guard.start(&run);
+            } else {
+                match self.engine.assume_init_mut() {
+                    Engine::Explore(guard) => guard.start(&run),
+                    Engine::Follow(replay) => replay.start(&run),
+                }
             }
         }
-        self.again = again;
+        self.decides = decides;
         self.clock = Clock::starting_at(settings.realtime);
         self.chance = Rng::for_purpose(seed, 2);
         self.entropy = Rng::for_purpose(seed, 3);
@@ -512,11 +536,12 @@ impl Scheduler {
         // SAFETY: written in `start`.
         let engine = unsafe { self.engine.assume_init_mut() };
         let (chosen, diverged, fired) = match engine {
-            _ if self.again => {
+            _ if self.decides == Decides::LastRun => {
                 // SAFETY: written in `restart`.
                 let follow = unsafe { self.follow_again.assume_init_mut() };
                 (follow.choose(&point), follow.diverged, 0)
             }
+            _ if self.decides == Decides::Nobody => (without_preemption(&point), None, 0),
             Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
             Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
         };

@@ -144,8 +144,9 @@ static BORN: AtomicUsize = AtomicUsize::new(0);
 /// Not zero while the OS thread of the newest identity is still there.
 static GONE: AtomicU32 = AtomicU32::new(0);
 
-/// Words of a saved context: rounding modes, six registers, the return address.
-pub const CONTEXT_WORDS: usize = 8;
+/// Words that a new identity starts from: rounding modes, six registers, where it goes on, and above them
+/// the frame of `raddle_identity` with its return address into libc.
+pub const CONTEXT_WORDS: usize = 10;
 
 /// Loads `next` and returns when somebody loads `me` again.
 #[inline]
