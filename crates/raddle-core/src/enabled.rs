@@ -78,6 +78,16 @@ impl EnabledSet {
     /// The k-th enabled thread in the order of ids, counted from 0.
     #[inline]
     pub fn nth(&self, mut k: usize) -> Option<ThreadId> {
+        if self.used == 1 && k < 4 {
+            // Few threads, as nearly always. Picked from a small table, because a loop that ends at
+            // random is predicted wrongly.
+            let mut left = [self.bits[0]; 4];
+            for i in 1..4 {
+                left[i] = left[i - 1] & left[i - 1].wrapping_sub(1);
+            }
+            let word = left[k];
+            return (word != 0).then(|| ThreadId(word.trailing_zeros() as u16));
+        }
         for (i, &word) in self.bits[..self.used as usize].iter().enumerate() {
             let here = word.count_ones() as usize;
             if k < here {

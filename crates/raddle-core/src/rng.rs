@@ -70,6 +70,14 @@ impl Rng {
         (wide >> 64) as u64
     }
 
+    /// The number that the upper 53 bits of an output must be below, with probability `p`: what
+    /// [`Rng::chance`] compares, without floating point on the way.
+    pub fn threshold(p: f64) -> u64 {
+        let scaled = p * (1u64 << 53) as f64;
+        // Rounded up: the bits are whole numbers.
+        scaled as u64 + u64::from(scaled as u64 as f64 != scaled)
+    }
+
     /// True with probability `p`.
     #[inline]
     pub fn chance(&mut self, p: f64) -> bool {
@@ -87,6 +95,14 @@ mod tests {
         let mut rng = Rng::new(1);
         let first: [u64; 4] = core::array::from_fn(|_| rng.next_u64());
         assert_eq!(first, [14971601782005023387, 13781649495232077965, 1847458086238483744, 13765271635752736470]);
+    }
+
+    #[test]
+    fn the_threshold_is_the_same_chance() {
+        for p in [0.0, 1e-300, 0.001, 0.1, 0.5, 1.0 - 1e-16, 1.0] {
+            let (mut a, mut b) = (Rng::new(5), Rng::new(5));
+            assert!((0..10_000).all(|_| a.chance(p) == (b.next_u64() >> 11 < Rng::threshold(p))), "{p}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::Decides;
 use crate::switch::{self, identity};
-use crate::{dispatch, failure, points, sys, tls};
+use crate::{dispatch, failure, points, real, sys, tls};
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
@@ -126,12 +126,8 @@ pub unsafe extern "C-unwind" fn raddle_runtime_check(
         }
         enter();
         let number = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
-        let result = if number == block.settings.check {
-            serve(block, options, body, argument)
-        } else {
-            // Another one's campaign: outside control.
-            c_int::from(body(argument) != 0)
-        };
+        // Another one's campaign: a body that is not under control might hang or end the process.
+        let result = if number == block.settings.check { serve(block, options, body, argument) } else { 0 };
         leave();
         result
     }
@@ -282,9 +278,10 @@ unsafe fn stop_control() {
 unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
-    // SAFETY: the caller's body.
-    if !WARM.swap(true, Ordering::Relaxed) && unsafe { iterate(0, Decides::Nobody, body, argument) } {
-        return 1;
+    if !WARM.swap(true, Ordering::Relaxed) {
+        // Whether it fails says nothing about a run: there is one in every process, and it is nobody's.
+        // SAFETY: the caller's body.
+        unsafe { iterate(0, Decides::Nobody, body, argument) };
     }
     for (run, i) in (first..=last).zip(0..SUMMARIES) {
         let seed = run_seed(block.settings.campaign_seed, run);
@@ -387,9 +384,9 @@ unsafe fn wait_for_the_rest() {
     }
 }
 
-/// Threads that have ended and that nobody joined.
+/// Threads that have ended and that nobody joined: they are joined now.
 unsafe fn forget_the_unjoined() {
-    // SAFETY: between two runs.
+    // SAFETY: between two runs; the threads have ended, and the program has no use for them any more.
     unsafe {
         for i in 1..scheduler().created {
             let thread = scheduler().thread(ThreadId(i as u16));
@@ -397,11 +394,15 @@ unsafe fn forget_the_unjoined() {
                 continue;
             }
             thread.life = Life::None;
-            let (place, fs) = (core::mem::replace(&mut thread.identity, 0), thread.fs);
+            let place = core::mem::replace(&mut thread.identity, 0);
+            // Its thread pointer, which is also the pthread_t: the kernel's id stands at a fixed place above it.
+            let handle = (thread.tid_word as usize).wrapping_sub(points::thread::tid_word(0) as usize);
+            state().pointers.remove(handle);
             if place != 0 {
                 identity::release(place);
+            } else {
+                real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, core::ptr::null_mut());
             }
-            state().pointers.remove(fs);
         }
     }
 }

@@ -12,26 +12,35 @@ use raddle_core::{Event, EventKind, ThreadId};
 use crate::model::descriptor::Closed;
 use crate::pointers::Pointers;
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::{Wait, Wake};
+use crate::scheduler::thread::{Packed, Wait, Wake};
 use crate::scheduler::Scheduler;
 use crate::signals::kernel as signals;
 use crate::signals::Signals;
 use crate::switch::os::Baton;
 use crate::{dispatch, failure, policies, switch, sys};
 
-/// Where the state lives: away from the target's addresses, see [`block::ADDRESS`].
+/// Where the state lives: away from the target's addresses, see [`block::ADDRESS`]. All memory of the
+/// runtime's is one mapping, because a fork pays for each.
 const STATE_ADDRESS: usize = 0x2100_0000_0000;
 /// Where the policy lives.
-const POLICY_ADDRESS: usize = 0x2200_0000_0000;
+const POLICY_ADDRESS: usize = STATE_ADDRESS + size_of::<State>().next_multiple_of(PAGE);
+/// Where the pooled identities live.
+pub const IDENTITIES_ADDRESS: usize = POLICY_ADDRESS + policies::STATE_SIZE.next_multiple_of(PAGE);
+/// Where the runtime's own signal stacks live.
+pub const STACKS_ADDRESS: usize = IDENTITIES_ADDRESS + switch::identity::SIZE.next_multiple_of(PAGE);
+const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
+
+const PAGE: usize = 4096;
 
 /// Everything that the runtime knows. Valid when zeroed.
+#[repr(C)]
 pub struct State {
+    /// Signals.
+    pub signals: Signals,
     /// The scheduler.
     pub scheduler: Scheduler,
     /// Threads by thread pointer.
     pub pointers: Pointers,
-    /// Signals.
-    pub signals: Signals,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: Closed,
 }
@@ -126,9 +135,29 @@ pub unsafe fn scheduler() -> &'static mut Scheduler {
 
 /// Reserves the memory; done before the fork server starts so that all runs have the same layout.
 pub fn reserve() {
-    sys::map_at(STATE_ADDRESS, core::mem::size_of::<State>().next_multiple_of(4096));
-    sys::map_at(POLICY_ADDRESS, policies::STATE_SIZE);
-    switch::identity::reserve();
+    sys::map_at(STATE_ADDRESS, END_ADDRESS - STATE_ADDRESS);
+}
+
+/// Touches what every run writes to, before a fork: a page that is there is copied at the first write,
+/// while a page that is not costs two faults when it is read first.
+pub fn touch() {
+    // SAFETY: there is one thread; the memory is reserved, and what is written is what is there.
+    unsafe {
+        let state = STATE_ADDRESS as *mut State;
+        let s = &raw mut (*state).scheduler;
+        let places = [
+            s.cast::<u8>(),
+            (&raw mut (*s).waiters).cast(),
+            (&raw mut (*s).pending).cast(),
+            (&raw mut (*s).threads).cast(),
+            (&raw mut (*state).pointers).cast(),
+            (&raw mut (*state).closed_descriptors).cast(),
+            POLICY_ADDRESS as *mut u8,
+        ];
+        for place in places {
+            place.write_volatile(place.read_volatile());
+        }
+    }
 }
 
 /// Starts the run in the calling thread, which becomes the main thread.
@@ -173,8 +202,12 @@ pub fn point(me: ThreadId, kind: EventKind, object: usize) {
 }
 
 /// A schedule point before an operation that needs something first.
-#[inline]
+#[inline(always)]
 pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
+    wait_packed(me, event, wait.pack(), deadline)
+}
+
+fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.
         let s = unsafe { scheduler() };
@@ -192,7 +225,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
         if s.threads[me.index()].signals != 0 {
             signals::deliver(me);
             // While the handler ran, others may have taken what was there.
-            if wake == Wake::Go && wait.key() != 0 {
+            if wake == Wake::Go && wait.get().key() != 0 {
                 continue;
             }
         }

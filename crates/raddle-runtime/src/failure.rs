@@ -139,7 +139,7 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
     let state = match thread.life {
         Life::None | Life::Ended => ThreadState::Exited,
         Life::Alive if scheduler.enabled.contains(t) => ThreadState::Enabled,
-        Life::Alive if matches!(thread.wait, Wait::Polled(_)) => ThreadState::Outside,
+        Life::Alive if matches!(thread.wait.get(), Wait::Polled(_)) => ThreadState::Outside,
         Life::Alive => ThreadState::Blocked,
     };
     // All fibers are seen through the one OS thread; a parked one has its registers saved.
@@ -162,7 +162,7 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
 fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
     // SAFETY: the program keeps an object alive while threads wait for it.
     let owner = unsafe {
-        match scheduler.threads[t.index()].wait {
+        match scheduler.threads[t.index()].wait.get() {
             Wait::Mutex(m) => (*m).holder(),
             Wait::Read(l) | Wait::Write(l) => (*l).holder(),
             Wait::Join(other) => return Some(other),

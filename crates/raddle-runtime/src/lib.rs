@@ -31,6 +31,8 @@ pub mod switch;
 pub mod sys;
 pub mod tick;
 pub mod tls;
+#[cfg(feature = "verify")]
+mod verify;
 
 #[cfg(not(test))]
 #[panic_handler]

@@ -10,11 +10,12 @@ const LARGEST: usize = 16384;
 ///
 /// The table starts small and moves to one of twice the size when it is half full, so that a run
 /// touches only the memory that its threads need. The table of n slots lies at n..2n.
+#[repr(C)]
 pub struct Pointers {
-    slot: [Slot; 2 * LARGEST],
     /// Slots of the current table; 0 before the first insertion.
     size: usize,
     used: usize,
+    slot: [Slot; 2 * LARGEST],
 }
 
 #[derive(Clone, Copy)]

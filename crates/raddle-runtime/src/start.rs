@@ -59,7 +59,6 @@ pub fn prepare() {
     points::identity::prepare();
     dispatch::prepare();
     crate::switch::prepare();
-    crate::signals::alternate::prepare();
     open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
     block.control.attached.store(1, Ordering::Release);
 }
@@ -313,6 +312,7 @@ unsafe fn serve(block: &Block) {
         control.event.fetch_or(event::READY, Ordering::AcqRel);
         sys::futex_wake_shared(&control.event);
         let server = sys::getpid();
+        control::touch();
         loop {
             match control.command.load(Ordering::Acquire) {
                 command::RUN => control.command.store(command::IDLE, Ordering::Release),

@@ -1,9 +1,8 @@
 //! Thread-local storage of pooled identities: puts a thread's static blocks back to what a new
 //! thread sees.
 //!
-//! libc's and the loader's own blocks are left alone: what they hold (allocator caches, pointers into
-//! the control block) stays valid for the identity. The one thing in there that a program sets for a
-//! thread is its locale, which is set back by its own function.
+//! libc's and the loader's own blocks are left alone but for errno: what they hold (allocator caches,
+//! pointers into the control block) stays valid for the identity.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
@@ -28,6 +27,8 @@ struct Segments {
     count: usize,
     /// There are blocks that are allocated when they are first used, or too many.
     dynamic: bool,
+    /// Where errno lies, below the thread pointer.
+    errno_below: usize,
 }
 
 struct Cell(UnsafeCell<Segments>);
@@ -36,13 +37,15 @@ struct Cell(UnsafeCell<Segments>);
 unsafe impl Sync for Cell {}
 
 const NONE: Segment = Segment { below: 0, image: core::ptr::null(), initialised: 0, zeroed: 0 };
-static SEGMENTS: Cell = Cell(UnsafeCell::new(Segments { list: [NONE; MOST], count: 0, dynamic: false }));
+static SEGMENTS: Cell =
+    Cell(UnsafeCell::new(Segments { list: [NONE; MOST], count: 0, dynamic: false, errno_below: 0 }));
 
 extern "C" {
     fn dl_iterate_phdr(
         visit: unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int,
         data: *mut c_void,
     ) -> c_int;
+    fn __errno_location() -> *mut c_int;
 }
 
 /// Looks at all loaded objects. Says whether identities can be used again: not when an object's block
@@ -56,6 +59,7 @@ pub unsafe fn survey() -> bool {
         let segments = &mut *SEGMENTS.0.get();
         segments.count = 0;
         segments.dynamic = false;
+        segments.errno_below = sys::thread_pointer() - __errno_location() as usize;
         dl_iterate_phdr(visit, core::ptr::null_mut());
         !segments.dynamic
     }
@@ -105,5 +109,6 @@ pub unsafe fn reset(fs: usize) {
             core::ptr::copy_nonoverlapping(segment.image, block, segment.initialised);
             core::ptr::write_bytes(block.add(segment.initialised), 0, segment.zeroed);
         }
+        ((fs - segments.errno_below) as *mut c_int).write(0);
     }
 }

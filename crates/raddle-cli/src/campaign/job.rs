@@ -104,8 +104,10 @@ fn fulfil_in_check(
         }
         channel.send_batch(batch)?;
         if let Some(report) = failing {
+            // One that was cut ends its process as well, but not the campaign.
+            let failed = report.failure().is_some();
             channel.send(&Reply::Runs(vec![report]))?;
-            if !keep_going {
+            if failed && !keep_going {
                 break;
             }
         }

@@ -16,6 +16,9 @@ pub struct Capture {
     file: File,
     limit: u64,
     cut: bool,
+    /// Whether it was looked at since it was emptied, and how long it was then.
+    looked: bool,
+    length: u64,
 }
 
 impl Capture {
@@ -23,12 +26,12 @@ impl Capture {
     pub fn new() -> io::Result<Capture> {
         let file = sys::memfd(c"raddle-output")?;
         sys::append_only(&file)?;
-        Ok(Capture { file, limit: LIMIT, cut: false })
+        Ok(Capture { file, limit: LIMIT, cut: false, looked: false, length: 0 })
     }
 
     /// Another handle on the same capture.
     pub fn share(&self) -> io::Result<Capture> {
-        Ok(Capture { file: self.file.try_clone()?, limit: self.limit, cut: self.cut })
+        Ok(Capture { file: self.file.try_clone()?, limit: self.limit, cut: self.cut, looked: false, length: 0 })
     }
 
     /// The descriptor that the program writes to.
@@ -39,12 +42,19 @@ impl Capture {
     /// Empties it for the next run.
     pub fn clear(&mut self) -> io::Result<()> {
         self.cut = false;
+        // Most runs print nothing, as the look after the run has seen.
+        if std::mem::take(&mut self.length) == 0 && self.looked {
+            return Ok(());
+        }
+        self.looked = false;
         self.file.set_len(0)
     }
 
     /// Throws away what is there when it has become too much; to be called now and then.
     pub fn look(&mut self) -> io::Result<()> {
-        if self.file.metadata()?.len() > self.limit {
+        self.length = self.file.metadata()?.len();
+        self.looked = true;
+        if self.length > self.limit {
             self.file.set_len(0)?;
             self.cut = true;
         }

@@ -36,6 +36,8 @@ pub struct Guard<P> {
     pub inner: P,
     settings: Settings,
     rng: Rng,
+    /// The override probability in 2^-53, as [`Rng::chance`] compares it.
+    override_below: u64,
     /// How often the guard changed something in this run.
     pub fired: u64,
 }
@@ -43,7 +45,8 @@ pub struct Guard<P> {
 impl<P> Guard<P> {
     /// Guards a policy.
     pub fn new(inner: P, settings: Settings) -> Guard<P> {
-        Guard { inner, settings, rng: Rng::new(0), fired: 0 }
+        let override_below = Rng::threshold(settings.override_probability);
+        Guard { inner, settings, rng: Rng::new(0), override_below, fired: 0 }
     }
 }
 
@@ -64,7 +67,7 @@ impl<P: Policy> Policy for Guard<P> {
         }
         // The inner policy is always asked, so that its own state follows the run.
         let chosen = self.inner.choose(point);
-        if self.settings.override_probability > 0.0 && self.rng.chance(self.settings.override_probability) {
+        if self.override_below > 0 && self.rng.next_u64() >> 11 < self.override_below {
             self.fired += 1;
             let k = self.rng.below(point.enabled.len() as u64) as usize;
             return point.enabled.nth(k).unwrap_or(chosen);

@@ -100,6 +100,12 @@ impl Mutex {
         self.lock == 0 || self.lock == OWNER_DIED
     }
 
+    /// Whether whoever comes can take a step into the mutex.
+    #[inline]
+    pub fn available(&self) -> bool {
+        self.free() || self.owner == NOT_RECOVERABLE
+    }
+
     /// Whether `me` can take a step into the mutex: it is free, or the call returns at once.
     pub fn ready(&self, me: Owner) -> bool {
         self.free() || (self.holder() == me && self.kind() != Type::Normal) || self.owner == NOT_RECOVERABLE

@@ -11,6 +11,11 @@ impl Once {
     pub fn ready(&self) -> bool {
         self.0 & 3 != 1
     }
+
+    /// Whether the routine has run.
+    pub fn done(&self) -> bool {
+        self.0 & 2 != 0
+    }
 }
 
 #[cfg(test)]
@@ -21,5 +26,6 @@ mod tests {
     fn only_a_running_one_blocks() {
         assert!(Once(0).ready() && Once(2).ready());
         assert!(!Once(1).ready() && !Once(5).ready());
+        assert!(Once(2).done() && !Once(0).done() && !Once(5).done());
     }
 }

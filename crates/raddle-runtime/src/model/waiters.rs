@@ -5,24 +5,34 @@
 
 use raddle_core::{ThreadId, MAX_THREADS};
 
-const BUCKETS: usize = 4096;
+const BUCKETS: usize = 1024;
 /// The end of a chain. Stored numbers are thread ids plus one so that zeroed memory is a valid,
 /// empty table.
 const END: u16 = 0;
 
 /// Threads by what they wait for. Valid when zeroed.
+// In this order, so that a run with few threads touches few pages.
+#[repr(C)]
 pub struct Waiters {
-    head: [u16; BUCKETS],
-    next: [u16; MAX_THREADS],
-    previous: [u16; MAX_THREADS],
-    key: [usize; MAX_THREADS],
-    /// Arrival numbers, for queues that must be first in, first out.
-    arrival: [u64; MAX_THREADS],
     arrivals: u64,
+    pub(crate) head: [u16; BUCKETS],
+    pub(crate) links: [Link; MAX_THREADS],
 }
 
-fn bucket(key: usize) -> usize {
-    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) & (BUCKETS - 1)
+/// A thread's place in the chain of what it waits for.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Link {
+    /// What it waits for; 0 when it waits for nothing.
+    pub(crate) key: usize,
+    /// The number of its arrival, for queues that must be first in, first out.
+    arrival: u64,
+    pub(crate) next: u16,
+    pub(crate) previous: u16,
+}
+
+pub(crate) fn bucket(key: usize) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) & (BUCKETS - 1)
 }
 
 impl Waiters {
@@ -30,13 +40,13 @@ impl Waiters {
     pub fn insert(&mut self, t: ThreadId, key: usize) {
         self.remove(t);
         let (i, b) = (t.index(), bucket(key));
-        self.key[i] = key;
+        self.links[i].key = key;
         self.arrivals += 1;
-        self.arrival[i] = self.arrivals;
-        self.next[i] = self.head[b];
-        self.previous[i] = END;
+        self.links[i].arrival = self.arrivals;
+        self.links[i].next = self.head[b];
+        self.links[i].previous = END;
         if self.head[b] != END {
-            self.previous[self.head[b] as usize - 1] = t.0 + 1;
+            self.links[self.head[b] as usize - 1].previous = t.0 + 1;
         }
         self.head[b] = t.0 + 1;
     }
@@ -44,19 +54,19 @@ impl Waiters {
     /// Notes that `t` waits for nothing.
     pub fn remove(&mut self, t: ThreadId) {
         let i = t.index();
-        if self.key[i] == 0 {
+        if self.links[i].key == 0 {
             return;
         }
-        let (next, previous) = (self.next[i], self.previous[i]);
+        let (next, previous) = (self.links[i].next, self.links[i].previous);
         if previous == END {
-            self.head[bucket(self.key[i])] = next;
+            self.head[bucket(self.links[i].key)] = next;
         } else {
-            self.next[previous as usize - 1] = next;
+            self.links[previous as usize - 1].next = next;
         }
         if next != END {
-            self.previous[next as usize - 1] = previous;
+            self.links[next as usize - 1].previous = previous;
         }
-        self.key[i] = 0;
+        self.links[i].key = 0;
     }
 
     /// Makes `t` wait for another key, at the end of its queue.
@@ -77,12 +87,12 @@ impl Waiters {
 
     /// The thread that has waited longest for `key` among those that `wanted` accepts.
     pub fn first(&self, key: usize, wanted: impl Fn(ThreadId) -> bool) -> Option<ThreadId> {
-        self.of(key).filter(|&t| wanted(t)).min_by_key(|t| self.arrival[t.index()])
+        self.of(key).filter(|&t| wanted(t)).min_by_key(|t| self.links[t.index()].arrival)
     }
 
     /// A copy-free way to walk over a chain while its members may be removed.
     pub fn after(&self, key: usize, at: Option<ThreadId>) -> Option<ThreadId> {
-        let at = at.map_or(self.head[bucket(key)], |t| self.next[t.index()]);
+        let at = at.map_or(self.head[bucket(key)], |t| self.links[t.index()].next);
         Chain { waiters: self, key, at }.next()
     }
 }
@@ -100,8 +110,8 @@ impl Iterator for Chain<'_> {
     fn next(&mut self) -> Option<ThreadId> {
         while self.at != END {
             let t = ThreadId(self.at - 1);
-            self.at = self.waiters.next[t.index()];
-            if self.waiters.key[t.index()] == self.key {
+            self.at = self.waiters.links[t.index()].next;
+            if self.waiters.links[t.index()].key == self.key {
                 return Some(t);
             }
         }

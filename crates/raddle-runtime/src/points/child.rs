@@ -73,7 +73,7 @@ impl Children {
                 count: 0,
                 closed: false,
             };
-            if caller.wait(event, Wait::Polled(polled), NEVER, After::Restart)? == Wake::Interrupted {
+            if caller.wait(event, Wait::Polled(&raw const polled), NEVER, After::Restart)? == Wake::Interrupted {
                 return Ok(INTERRUPTED);
             }
             if let Some(result) = attempt() {

@@ -104,7 +104,8 @@ unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex
             count: 0,
             closed: false,
         };
-        let wake = wait(me, Event::new(EventKind::Outside, condition as usize), Wait::Polled(polled), deadline);
+        let wake =
+            wait(me, Event::new(EventKind::Outside, condition as usize), Wait::Polled(&raw const polled), deadline);
         let result = lock(me, mutex, EventKind::Relock, NEVER);
         if result == 0 && wake == Wake::TimedOut {
             return ETIMEDOUT;

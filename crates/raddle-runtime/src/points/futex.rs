@@ -103,15 +103,16 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
             return -(EAGAIN as isize);
         }
         let mut watch = Watch(call.word, call.value);
+        let polled = Polled {
+            test: changed,
+            context: (&raw mut watch).cast(),
+            descriptors: core::ptr::null_mut(),
+            count: 0,
+            closed: false,
+        };
         let until = if call.shared() {
             scheduler().escaped(Escape::SharedObject);
-            Wait::Polled(Polled {
-                test: changed,
-                context: (&raw mut watch).cast(),
-                descriptors: core::ptr::null_mut(),
-                count: 0,
-                closed: false,
-            })
+            Wait::Polled(&raw const polled)
         } else {
             Wait::Event
         };

@@ -54,7 +54,7 @@ pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
 pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
     // SAFETY: as above.
     unsafe {
-        scheduler().changed(mutex as usize);
+        scheduler().mutex_changed(mutex, (*mutex).available());
         if (*mutex).robust() {
             remember_robust(me, mutex);
         }
@@ -68,7 +68,7 @@ pub(super) unsafe fn release(me: ThreadId, mutex: *mut Mutex) -> c_int {
         let kernel_waiters = (*mutex).has_kernel_waiters();
         let result = (*mutex).unlock(owner(me));
         if result == 0 {
-            scheduler().changed(mutex as usize);
+            scheduler().mutex_changed(mutex, (*mutex).available());
             if (*mutex).robust() {
                 forget_robust(me, mutex);
             }
@@ -107,7 +107,7 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
         for mutex in robust.into_iter().filter(|m| !m.is_null()) {
             if (*mutex).holder() == owner(me) {
                 (*mutex).owner_died();
-                scheduler().changed(mutex as usize);
+                scheduler().mutex_changed(mutex, (*mutex).available());
             }
         }
     }
@@ -137,7 +137,12 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
             return attempt.result;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        match wait_through(me, Event::new(EventKind::Outside, mutex as usize), Wait::Polled(polled), deadline) {
+        match wait_through(
+            me,
+            Event::new(EventKind::Outside, mutex as usize),
+            Wait::Polled(&raw const polled),
+            deadline,
+        ) {
             Wake::TimedOut => ETIMEDOUT,
             _ => attempt.result,
         }

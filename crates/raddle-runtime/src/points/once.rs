@@ -7,13 +7,30 @@ use raddle_core::{Event, EventKind};
 use crate::control::{scheduler, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::Wait;
+use crate::scheduler::thread::{Wait, Wake};
 use crate::{interpose, real};
+
+/// The calling thread is about to run the routine: whoever might have been first as well waits for its
+/// end. The real function says so in the control, but later.
+unsafe fn keep_out(key: usize) {
+    // SAFETY: the caller holds the baton.
+    let s = unsafe { scheduler() };
+    let mut at = None;
+    while let Some(t) = s.waiters.after(key, at) {
+        if s.threads[t.index()].wake == Wake::Go {
+            s.enabled.set(t, false);
+        }
+        at = Some(t);
+    }
+}
 
 interpose! {
     /// Runs a routine once.
     fn pthread_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) -> c_int |me| {
         wait_through(me, Event::new(EventKind::Once, control as usize), Wait::Once(control), NEVER);
+        if !(*control).done() {
+            keep_out(control as usize);
+        }
         // The routine is the program's own code and runs under control; the real function copes with
         // exceptions and cancellation in it. It never blocks, since nobody else is inside.
         let result = real!(pthread_once: fn(*mut Once, unsafe extern "C-unwind" fn()) -> c_int)(control, routine);

@@ -80,8 +80,12 @@ unsafe fn open_reader(caller: Caller, directory: c_int, path: *const c_char, fla
         let polled =
             Polled { test: somebody_writes, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
         if !somebody_writes(context) {
-            let wake =
-                caller.wait(Event::new(EventKind::Syscall, key(number)), Wait::Polled(polled), NEVER, After::Restart);
+            let wake = caller.wait(
+                Event::new(EventKind::Syscall, key(number)),
+                Wait::Polled(&raw const polled),
+                NEVER,
+                After::Restart,
+            );
             if !matches!(wake, Ok(Wake::Go)) {
                 syscall!(libc::SYS_close, fd);
                 return wake.map(|_| INTERRUPTED);

@@ -281,7 +281,7 @@ impl Watched {
             count: 1,
             closed,
         };
-        caller.wait(Event::new(kind, key(fd)), Wait::Polled(polled), deadline, after)
+        caller.wait(Event::new(kind, key(fd)), Wait::Polled(&raw const polled), deadline, after)
     }
 }
 
@@ -316,7 +316,8 @@ pub(super) fn keep_for_waiters(fd: c_int) {
         let mut k = 0;
         while let Some(t) = s.polled.nth(k) {
             k += 1;
-            let Wait::Polled(Polled { test, context, .. }) = s.threads[t.index()].wait else { continue };
+            let Wait::Polled(polled) = s.threads[t.index()].wait.get() else { continue };
+            let Polled { test, context, .. } = *polled;
             if test as usize != watched_is_ready as *const () as usize {
                 continue;
             }
@@ -378,7 +379,7 @@ impl Attempts {
                 count: 0,
                 closed: false,
             };
-            match caller.wait(event, Wait::Polled(polled), self.deadline, self.after)? {
+            match caller.wait(event, Wait::Polled(&raw const polled), self.deadline, self.after)? {
                 Wake::TimedOut => return Ok(AGAIN),
                 Wake::Interrupted => return Ok(INTERRUPTED),
                 _ => {}

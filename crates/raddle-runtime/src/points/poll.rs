@@ -3,6 +3,7 @@
 //! without descriptors the call sleeps.
 
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 
 use libc::{nfds_t, pollfd, timespec, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
@@ -118,6 +119,7 @@ pub(super) fn any_of(
     test: unsafe fn(*mut c_void) -> bool,
     context: *mut c_void,
     sleep: bool,
+    polled: &mut MaybeUninit<Polled>,
 ) -> Wait {
     let mut watched = descriptors.iter().filter(|d| d.fd >= 0);
     if sleep && watched.clone().next().is_none() {
@@ -126,7 +128,8 @@ pub(super) fn any_of(
     // SAFETY: the caller holds the baton.
     let closed = sleep && watched.all(|d| unsafe { state() }.closed_descriptors.contains(d.fd));
     let pointer = if sleep { descriptors.as_ptr().cast_mut() } else { core::ptr::null_mut() };
-    Wait::Polled(Polled { test, context, descriptors: pointer, count: descriptors.len() as u32, closed })
+    let count = descriptors.len() as u32;
+    Wait::Polled(polled.write(Polled { test, context, descriptors: pointer, count, closed }))
 }
 
 /// The descriptors of a poll.
@@ -169,7 +172,8 @@ pub(super) unsafe fn poll_until(
             &mut set,
             |_| syscall!(libc::SYS_poll, descriptors, count, 0),
             |set, caller| {
-                let until = any_of(entries, set_is_ready, (set as *mut Set).cast(), true);
+                let mut polled = MaybeUninit::uninit();
+                let until = any_of(entries, set_is_ready, (set as *mut Set).cast(), true, &mut polled);
                 caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail)
             },
         )

@@ -75,7 +75,12 @@ unsafe fn lock_shared(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u6
             return attempt.2;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        match wait_through(me, Event::new(EventKind::Outside, rwlock as usize), Wait::Polled(polled), deadline) {
+        match wait_through(
+            me,
+            Event::new(EventKind::Outside, rwlock as usize),
+            Wait::Polled(&raw const polled),
+            deadline,
+        ) {
             Wake::TimedOut => ETIMEDOUT,
             _ => attempt.2,
         }

@@ -1,6 +1,7 @@
 //! select and pselect.
 
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 
 use libc::{pollfd, timespec, timeval, EINVAL};
 use raddle_core::{Event, EventKind};
@@ -94,7 +95,8 @@ pub(super) unsafe fn select_until(
             ready.ask()
         };
         let wait = |_: &mut Sets, caller: Caller| {
-            let until = any_of(slept_on, sets_are_ready, wanted.cast(), count.is_some());
+            let mut polled = MaybeUninit::uninit();
+            let until = any_of(slept_on, sets_are_ready, wanted.cast(), count.is_some(), &mut polled);
             caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail)
         };
         let result = until_ready(caller, object, deadline, mask, &mut ready, ask, wait)?;

@@ -73,7 +73,7 @@ unsafe fn take_shared(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) ->
         }
         let polled =
             Polled { test, context: semaphore.cast(), descriptors: core::ptr::null_mut(), count: 0, closed: false };
-        wait(me, Event::new(EventKind::Outside, semaphore as usize), Wait::Polled(polled), deadline)
+        wait(me, Event::new(EventKind::Outside, semaphore as usize), Wait::Polled(&raw const polled), deadline)
     }
 }
 

@@ -257,7 +257,7 @@ unsafe fn suspend(me: ThreadId, mask: Option<u64>) {
                 count: 0,
                 closed: false,
             };
-            let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(polled), NEVER);
+            let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(&raw const polled), NEVER);
             let thread = scheduler().thread(me);
             thread.interruptible = false;
             thread.cancellable = false;
@@ -308,7 +308,7 @@ pub(super) unsafe fn wait_for_signal(
             let thread = scheduler().thread(me);
             thread.interruptible = true;
             thread.cancellable = true;
-            let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(polled), deadline);
+            let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(&raw const polled), deadline);
             let thread = scheduler().thread(me);
             thread.interruptible = false;
             thread.cancellable = false;

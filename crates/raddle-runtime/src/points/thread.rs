@@ -427,6 +427,8 @@ unsafe fn incarnate(
         thread.fs = taken.fs;
         thread.context = taken.context;
         thread.name = scheduler().threads[me.index()].name;
+        #[cfg(feature = "verify")]
+        crate::verify::incarnated(child, stacks.is_some());
         0
     }
 }

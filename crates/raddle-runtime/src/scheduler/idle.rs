@@ -4,7 +4,7 @@ use raddle_core::block::{Escape, Outcome};
 use raddle_core::{EventKind, ThreadId};
 
 use super::clock::NEVER;
-use super::thread::{Life, Polled, Wait};
+use super::thread::{Life, Wait};
 use super::Scheduler;
 use crate::signals::kernel as signals;
 use crate::{failure, sys, syscall};
@@ -64,7 +64,7 @@ impl Scheduler {
     fn recheck(&mut self) -> bool {
         for i in 0..self.created {
             let t = ThreadId(i as u16);
-            let waits = self.threads[i].life == Life::Alive && self.threads[i].wait.key() != 0;
+            let waits = self.threads[i].life == Life::Alive && self.threads[i].wait.get().key() != 0;
             if waits && self.ready(t) {
                 self.enabled.set(t, true);
             }
@@ -89,8 +89,9 @@ impl Scheduler {
     }
 
     fn waits_for_the_world(&self, t: ThreadId) -> bool {
-        match self.threads[t.index()].wait {
-            Wait::Polled(Polled { closed, .. }) => !closed || self.open_world,
+        match self.threads[t.index()].wait.get() {
+            // SAFETY: on the stack of a thread that waits.
+            Wait::Polled(polled) => self.open_world || unsafe { !(*polled).closed },
             _ => false,
         }
     }
@@ -102,7 +103,9 @@ impl Scheduler {
         let mut count = 0;
         let mut all = true;
         for t in self.polled.iter() {
-            let Wait::Polled(polled) = self.threads[t.index()].wait else { continue };
+            let Wait::Polled(polled) = self.threads[t.index()].wait.get() else { continue };
+            // SAFETY: on the stack of a thread that waits.
+            let polled = unsafe { &*polled };
             if polled.descriptors.is_null() || count + polled.count as usize > MOST {
                 all = false;
                 continue;

@@ -17,11 +17,12 @@ use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
 use crate::failure;
+use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
 use crate::signals::kernel as signals;
 use crate::sys;
 use clock::{Clock, NEVER};
-use thread::{owner, Life, Polled, Thread, Wait, Wake};
+use thread::{owner, Life, Packed, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
 /// Operations after which an earlier one without progress is forgotten.
@@ -33,37 +34,17 @@ const LIVELOCK: u64 = 100_000;
 /// Operations without progress after which even a single thread is looked at closely.
 const PATIENCE: u64 = 64;
 /// In how many points outside conditions are looked at even though threads can run.
-const LOOK_OUTSIDE: u64 = 1_000;
+const LOOK_OUTSIDE: u64 = 1_024;
 
 /// The hash of no decision: FNV's offset basis.
 const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// All state of a run. Valid when zeroed, but for the engine.
+/// All state of a run. Valid when zeroed, but for the engine. What every run touches comes first and lies
+/// close together: a fork server's child pays for each page.
+#[repr(C)]
 pub struct Scheduler {
-    /// The threads by id.
-    pub threads: [Thread; MAX_THREADS],
-    /// What each thread does next.
-    pub pending: [Event; MAX_THREADS],
-    /// The threads that can take a step.
-    pub enabled: EnabledSet,
-    /// The threads that wait for something outside the model.
-    pub polled: EnabledSet,
     /// Who has the baton.
     pub current: ThreadId,
-    /// Ids given out so far.
-    pub created: usize,
-    /// Threads that have not ended.
-    pub alive: usize,
-    /// Who waits for what.
-    pub waiters: Waiters,
-    /// Deadlines.
-    pub timers: Timers,
-    /// The virtual clock.
-    pub clock: Clock,
-    /// Choices that are the model's, not the policy's: who is woken by a signal on a condition.
-    pub chance: Rng,
-    /// Random bytes for the program.
-    pub entropy: Rng,
     /// An operation may have changed what outside conditions say.
     pub outside_touched: bool,
     /// A child process exists or existed, or descriptors reach beyond this process.
@@ -74,18 +55,40 @@ pub struct Scheduler {
     pub trap_again: bool,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
-    /// The last point at which something was achieved.
-    progress_at: u64,
-    /// Steps without progress in a row.
-    futile: u64,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
     /// Who decides in this run.
     decides: Decides,
-    follow_again: MaybeUninit<Replay<'static>>,
-    engine: MaybeUninit<Engine>,
+    /// Ids given out so far.
+    pub created: usize,
+    /// Threads that have not ended.
+    pub alive: usize,
+    /// The last point at which something was achieved.
+    progress_at: u64,
+    /// Steps without progress in a row.
+    futile: u64,
     block: *mut Block,
     log: *mut u32,
+    /// The virtual clock.
+    pub clock: Clock,
+    /// Choices that are the model's, not the policy's: who is woken by a signal on a condition.
+    pub chance: Rng,
+    /// Random bytes for the program.
+    pub entropy: Rng,
+    follow_again: MaybeUninit<Replay<'static>>,
+    engine: MaybeUninit<Engine>,
+    /// The threads that can take a step.
+    pub enabled: EnabledSet,
+    /// The threads that wait for something outside the model.
+    pub polled: EnabledSet,
+    /// Who waits for what.
+    pub waiters: Waiters,
+    /// What each thread does next.
+    pub pending: [Event; MAX_THREADS],
+    /// The threads by id.
+    pub threads: [Thread; MAX_THREADS],
+    /// Deadlines.
+    pub timers: Timers,
 }
 
 /// Who decides in a run of a check.
@@ -224,7 +227,7 @@ impl Scheduler {
         self.timers.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
-        main.wait = Wait::None;
+        main.wait = Wait::None.pack();
         main.wake = Wake::Go;
         main.woken = false;
         main.was_futile = false;
@@ -245,6 +248,8 @@ impl Scheduler {
         results.guard_fired = 0;
         results.escapes = 0;
         results.message_len = 0;
+        #[cfg(feature = "verify")]
+        crate::verify::restarted();
     }
 
     /// The results of this run.
@@ -334,13 +339,25 @@ impl Scheduler {
     }
 
     /// Whether what the thread waits for is there.
+    #[inline]
     pub fn ready(&self, t: ThreadId) -> bool {
+        // The usual cases first: a jump through a table is often predicted wrongly.
+        match self.threads[t.index()].wait.get() {
+            Wait::None => true,
+            // SAFETY: see `ready_otherwise`.
+            Wait::Mutex(m) => unsafe { (*m).ready(owner(t)) },
+            _ => self.ready_otherwise(t),
+        }
+    }
+
+    #[inline(never)]
+    fn ready_otherwise(&self, t: ThreadId) -> bool {
         let thread = &self.threads[t.index()];
         let me = owner(t);
         // SAFETY (all below): the program keeps an object alive while threads wait for it; one that
         // does not would crash in the real function too.
         unsafe {
-            match thread.wait {
+            match thread.wait.get() {
                 Wait::None => true,
                 Wait::Event | Wait::Polled(_) => thread.woken,
                 Wait::Mutex(m) => (*m).ready(me),
@@ -359,6 +376,24 @@ impl Scheduler {
     pub fn changed(&mut self, key: usize) {
         if !self.waiters.none(key) {
             self.look_again(key);
+        }
+    }
+
+    /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
+    /// Those who wait for it all need the same: that it is there for whoever comes.
+    #[inline]
+    pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
+        let key = mutex as usize;
+        if self.waiters.none(key) {
+            return;
+        }
+        let mut at = None;
+        while let Some(t) = self.waiters.after(key, at) {
+            let thread = &self.threads[t.index()];
+            let on = available | (thread.wake != Wake::Go);
+            let on = if thread.wait.is_mutex() { on } else { thread.wake != Wake::Go || self.ready(t) };
+            self.enabled.set(t, on);
+            at = Some(t);
         }
     }
 
@@ -383,7 +418,7 @@ impl Scheduler {
         let thread = self.thread(t);
         let mutex = core::mem::replace(&mut thread.relock, core::ptr::null_mut());
         thread.relocked = why;
-        thread.wait = Wait::Mutex(mutex);
+        thread.wait = Wait::Mutex(mutex).pack();
         thread.wake = Wake::Go;
         self.pending[t.index()] = Event::new(EventKind::Relock, mutex as usize);
         self.timers.remove(t);
@@ -403,6 +438,8 @@ impl Scheduler {
             let thread = self.thread(t);
             thread.relock = core::ptr::null_mut();
             thread.relocked = Wake::Interrupted;
+            // It has left the condition: whoever signals that now must not count on it.
+            self.waiters.remove(t);
         }
         if self.threads[t.index()].wake == Wake::Go {
             self.thread(t).wake = why;
@@ -413,7 +450,7 @@ impl Scheduler {
     /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`. Returns the
     /// thread that goes on.
     #[inline]
-    pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Wait, deadline: u64) -> ThreadId {
+    pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
         let points = self.results().points + 1;
         self.results().points = points;
         if points % LOOK_OUTSIDE == 0 {
@@ -437,21 +474,20 @@ impl Scheduler {
         self.arrive_shared(me, wait, ready, deadline)
     }
 
-    fn arrive_shared(&mut self, me: ThreadId, wait: Wait, ready: bool, deadline: u64) -> ThreadId {
+    fn arrive_shared(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) -> ThreadId {
         if self.alive > 1 {
             self.results().shared_points += 1;
         }
         self.enabled.set(me, ready);
-        let key = wait.key();
+        let key = wait.get().key();
         if key != 0 {
             self.waiters.insert(me, key);
         }
-        if let Wait::Polled(_) = wait {
-            if !ready {
-                self.polled.set(me, true);
-            }
+        if wait.is_polled() && !ready {
+            self.polled.set(me, true);
         }
-        if !ready && deadline != NEVER {
+        // Also when it is ready: another thread may be faster, and then it waits.
+        if deadline != NEVER {
             self.timers.insert(me, deadline);
         }
         self.decide(me)
@@ -467,15 +503,18 @@ impl Scheduler {
             thread.deadline = NEVER;
             self.timers.remove(me);
         }
-        if let Wait::Polled(_) = thread.wait {
+        if thread.wait.is_polled() {
             self.polled.set(me, false);
         }
         // What it waited for may have come together with a disturbance: then it has it.
-        let wake = if self.ready(me) { Wake::Go } else { self.threads[me.index()].wake };
+        let why = self.threads[me.index()].wake;
+        let wake = if why == Wake::Go || self.ready(me) { Wake::Go } else { why };
         let thread = &mut self.threads[me.index()];
-        thread.wait = Wait::None;
+        thread.wait = Wait::None.pack();
         thread.wake = Wake::Go;
         thread.woken = false;
+        #[cfg(feature = "verify")]
+        crate::verify::departed(self, me);
         wake
     }
 
@@ -519,6 +558,8 @@ impl Scheduler {
         if next != me {
             self.results().switches += 1;
         }
+        #[cfg(feature = "verify")]
+        crate::verify::decided(self, me, next);
         next
     }
 
@@ -570,6 +611,7 @@ impl Scheduler {
     }
 
     /// Time has passed: wakes those whose deadline is over.
+    #[inline(always)]
     fn expire(&mut self) {
         signals::expire(self);
         while let Some((deadline, t)) = self.timers.first() {
@@ -617,7 +659,9 @@ impl Scheduler {
         let mut k = 0;
         while let Some(t) = self.polled.nth(k) {
             k += 1;
-            if let Wait::Polled(Polled { test, context, .. }) = self.threads[t.index()].wait {
+            if let Wait::Polled(polled) = self.threads[t.index()].wait.get() {
+                // SAFETY: on the stack of a thread that waits.
+                let Polled { test, context, .. } = unsafe { *polled };
                 // SAFETY: the context lives on the waiting thread's stack; tests do not block.
                 if !self.threads[t.index()].woken && unsafe { test(context) } {
                     self.wake(t);

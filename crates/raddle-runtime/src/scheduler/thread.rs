@@ -53,12 +53,10 @@ pub struct Polled {
 }
 
 /// What a thread needs in order to go on.
-#[derive(Clone, Copy, Default)]
-#[repr(u8)]
+#[derive(Clone, Copy)]
 pub enum Wait {
     /// Nothing.
-    #[default]
-    None = 0,
+    None,
     /// That somebody wakes it: conditions, barriers, futexes; sleeping.
     Event,
     /// A mutex that it can lock.
@@ -75,12 +73,74 @@ pub enum Wait {
     Once(*mut Once),
     /// The end of a thread.
     Join(ThreadId),
-    /// Something outside the model.
-    Polled(Polled),
+    /// Something outside the model; the description lies on the waiting thread's stack.
+    Polled(*const Polled),
+}
+
+/// A [`Wait`] as two words, which travel in registers: an enum goes through memory, where the processor
+/// must wait for its halves to be stored before it can load it whole.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Packed {
+    kind: usize,
+    what: usize,
+}
+
+impl Packed {
+    const POLLED: usize = 9;
+
+    /// What is waited for.
+    #[inline(always)]
+    pub fn get(self) -> Wait {
+        let what = self.what;
+        match self.kind {
+            0 => Wait::None,
+            1 => Wait::Event,
+            2 => Wait::Mutex(what as *mut Mutex),
+            3 => Wait::Read(what as *mut RwLock),
+            4 => Wait::Write(what as *mut RwLock),
+            5 => Wait::Semaphore(what as *mut Semaphore),
+            6 => Wait::Spin(what as *mut Spin),
+            7 => Wait::Once(what as *mut Once),
+            8 => Wait::Join(ThreadId(what as u16)),
+            _ => Wait::Polled(what as *const Polled),
+        }
+    }
+
+    /// Whether it is a [`Wait::Mutex`].
+    #[inline(always)]
+    pub fn is_mutex(self) -> bool {
+        self.kind == 2
+    }
+
+    /// Whether it is a [`Wait::Polled`].
+    #[inline(always)]
+    pub fn is_polled(self) -> bool {
+        self.kind == Packed::POLLED
+    }
 }
 
 impl Wait {
+    /// As two words.
+    #[inline(always)]
+    pub fn pack(self) -> Packed {
+        let (kind, what) = match self {
+            Wait::None => (0, 0),
+            Wait::Event => (1, 0),
+            Wait::Mutex(m) => (2, m as usize),
+            Wait::Read(l) => (3, l as usize),
+            Wait::Write(l) => (4, l as usize),
+            Wait::Semaphore(s) => (5, s as usize),
+            Wait::Spin(s) => (6, s as usize),
+            Wait::Once(o) => (7, o as usize),
+            Wait::Join(t) => (8, t.index()),
+            Wait::Polled(p) => (Packed::POLLED, p as usize),
+        };
+        Packed { kind, what }
+    }
+
     /// The address under which waiters of this are found; 0 when there is none.
+    #[inline(always)]
     pub fn key(&self) -> usize {
         match *self {
             Wait::None | Wait::Event | Wait::Polled(_) => 0,
@@ -135,7 +195,7 @@ pub struct Thread {
     /// Operations since the last one without progress.
     pub since_futile: u32,
     /// What it needs in order to go on.
-    pub wait: Wait,
+    pub wait: Packed,
     /// When its wait ends on the virtual clock.
     pub deadline: u64,
     /// The bits of a FUTEX_WAIT_BITSET.

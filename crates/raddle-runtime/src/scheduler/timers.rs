@@ -6,16 +6,16 @@ use raddle_core::{ThreadId, MAX_THREADS};
 /// Deadlines by thread. Valid when zeroed.
 pub struct Timers {
     /// The heap: entries before `len`, smallest first.
-    heap: [Entry; MAX_THREADS],
-    len: usize,
+    pub(crate) heap: [Entry; MAX_THREADS],
+    pub(crate) len: usize,
     /// Where a thread's entry stands, plus one; 0 when it has none.
-    place: [u16; MAX_THREADS],
+    pub(crate) place: [u16; MAX_THREADS],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    deadline: u64,
-    thread: u16,
+pub(crate) struct Entry {
+    pub(crate) deadline: u64,
+    pub(crate) thread: u16,
 }
 
 impl Timers {

@@ -12,13 +12,15 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use super::Action;
-use crate::control::{scheduler, state};
+use crate::control::{scheduler, state, STACKS_ADDRESS};
 use crate::dispatch::restorer;
 use crate::{sys, syscall};
 
 /// Where the runtime's own alternate stacks lie, by thread.
-const ADDRESS: usize = 0x2400_0000_0000;
+const ADDRESS: usize = STACKS_ADDRESS;
 const SIZE: usize = 32 * 1024;
+/// Bytes of all of them.
+pub const TOTAL: usize = SIZE * MAX_THREADS;
 
 /// A frame is being copied to the program's stack.
 static COPYING: AtomicBool = AtomicBool::new(false);
@@ -41,14 +43,11 @@ extern "C" {
     fn raddle_deliver(frame: usize, signal: c_int, info: usize, context: usize, handler: usize) -> !;
 }
 
-/// Reserves the memory.
-pub fn prepare() {
-    sys::map_at(ADDRESS, SIZE * MAX_THREADS);
-}
-
 /// The calling OS thread, which is or runs a thread from now on, gets a stack of the runtime's own.
 pub fn adopt(me: ThreadId) {
     let stack = |at: usize| libc::stack_t { ss_sp: at as *mut c_void, ss_flags: 0, ss_size: SIZE };
+    #[cfg(feature = "verify")]
+    crate::verify::adopted_alternate(me, ADDRESS + me.index() * SIZE);
     // SAFETY: the kernel reads and writes the two structures; the caller holds the baton.
     unsafe {
         let (new, mut old) = (stack(ADDRESS + me.index() * SIZE), stack(0));
@@ -137,6 +136,8 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
         let old = context.cast::<libc::ucontext_t>();
         let sp = (*old).uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
         let me = state().pointers.get(sys::thread_pointer());
+        #[cfg(feature = "verify")]
+        me.inspect(|&me| crate::verify::faulted(me, sp));
         let stack = me.map_or((0, 0), |me| scheduler().threads[me.index()].alternate_stack);
         let on_it = stack.1 != 0 && sp.wrapping_sub(stack.0) < stack.1;
         let switches = action.flags & libc::SA_ONSTACK != 0 && stack.1 != 0 && !on_it;

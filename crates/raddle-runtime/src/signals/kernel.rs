@@ -296,12 +296,19 @@ fn child_runs() -> bool {
 }
 
 /// Time has passed: the alarm may be due.
+#[inline]
 pub fn expire(scheduler: &mut Scheduler) {
     // SAFETY: the caller holds the baton.
-    let signals = unsafe { &mut state().signals };
-    if signals.alarm == 0 || scheduler.clock.now() < signals.alarm - 1 {
-        return;
+    let alarm = unsafe { state() }.signals.alarm;
+    if alarm != 0 && scheduler.clock.now() >= alarm - 1 {
+        alarm_is_due(scheduler);
     }
+}
+
+#[cold]
+fn alarm_is_due(scheduler: &mut Scheduler) {
+    // SAFETY: the caller holds the baton.
+    let signals = unsafe { &mut state().signals };
     signals.alarm = match signals.alarm_interval {
         0 => 0,
         interval => scheduler.clock.now() + interval + 1,

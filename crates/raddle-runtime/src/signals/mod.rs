@@ -55,10 +55,8 @@ pub struct Pending {
 }
 
 /// Signals of the process. Valid when zeroed.
+#[repr(C)]
 pub struct Signals {
-    /// What the program wants, by signal.
-    pub actions: [Action; SIGNALS],
-    queue: [Pending; 128],
     arrivals: u64,
     /// The deadline of alarm and setitimer, plus one; 0 when there is none.
     pub alarm: u64,
@@ -66,6 +64,9 @@ pub struct Signals {
     pub alarm_interval: u64,
     /// A timer of the kernel's is armed.
     pub kernel_timer: bool,
+    /// What the program wants, by signal.
+    pub actions: [Action; SIGNALS],
+    queue: [Pending; 128],
 }
 
 /// The bit of a signal in a mask.

@@ -10,9 +10,8 @@ use raddle_core::block::Stacks;
 use raddle_core::MAX_THREADS;
 
 use super::fiber::{self, CONTEXT_WORDS};
+use crate::control::IDENTITIES_ADDRESS;
 use crate::{sys, tls};
-
-const ADDRESS: usize = 0x2300_0000_0000;
 
 /// A pthread without an OS thread.
 struct Identity {
@@ -36,6 +35,7 @@ enum State {
 }
 
 /// All identities. Valid when zeroed.
+#[repr(C)]
 struct Pool {
     count: usize,
     /// Identities that ended may be borrowed again.
@@ -50,14 +50,12 @@ struct Pool {
 /// # Safety
 /// The caller holds the baton, or there is one thread.
 unsafe fn pool() -> &'static mut Pool {
-    // SAFETY: mapped in `reserve`; valid when zeroed; one user at a time.
-    unsafe { &mut *(ADDRESS as *mut Pool) }
+    // SAFETY: mapped in `control::reserve`; valid when zeroed; one user at a time.
+    unsafe { &mut *(IDENTITIES_ADDRESS as *mut Pool) }
 }
 
-/// Reserves the memory.
-pub fn reserve() {
-    sys::map_at(ADDRESS, core::mem::size_of::<Pool>().next_multiple_of(4096));
-}
+/// Bytes of the pool.
+pub const SIZE: usize = size_of::<Pool>();
 
 /// An identity that was taken from the pool.
 pub struct Taken {
@@ -102,6 +100,8 @@ pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
         let at = pool.first_free + pool.identities[pool.first_free..pool.count].iter().position(fits)?;
         let identity = &mut pool.identities[at];
         identity.state = State::Taken;
+        #[cfg(feature = "verify")]
+        crate::verify::taken(at);
         if identity.stale {
             (identity.context as *mut [usize; CONTEXT_WORDS]).write(identity.words);
             tls::reset(identity.fs);
@@ -127,6 +127,8 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
         if at == pool.identities.len() {
             return None;
         }
+        #[cfg(feature = "verify")]
+        crate::verify::taken(at);
         pool.count = pool.count.max(at + 1);
         pool.identities[at] = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
         Some(Taken { place: at as u32 + 1, fs, context })
@@ -143,6 +145,8 @@ pub unsafe fn release(place: u32) {
         let pool = pool();
         let at = place as usize - 1;
         if pool.reuse {
+            #[cfg(feature = "verify")]
+            crate::verify::given_back(at);
             pool.identities[at].state = State::Free;
             pool.first_free = pool.first_free.min(at);
         }
@@ -154,6 +158,8 @@ pub unsafe fn release(place: u32) {
 /// # Safety
 /// The caller holds the baton.
 pub unsafe fn retire(place: u32) {
+    #[cfg(feature = "verify")]
+    crate::verify::given_back(place as usize - 1);
     // SAFETY: the caller's promise.
     unsafe { pool().identities[place as usize - 1].state = State::Gone };
 }
@@ -179,6 +185,8 @@ pub unsafe fn provide(wanted: &[Stacks], create: &mut dyn FnMut(Stacks, usize) -
                 let (Ok(context), Some(fs)) = (made, fs) else { return };
                 let Some(taken) = adopt(stacks.one(), fs, context) else { return };
                 let identity = &mut pool().identities[taken.place as usize - 1];
+                #[cfg(feature = "verify")]
+                crate::verify::given_back(taken.place as usize - 1);
                 identity.state = State::Free;
                 identity.stale = false;
             }

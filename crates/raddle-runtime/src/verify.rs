@@ -1,0 +1,890 @@
+//! Self-checks, in builds with the feature `verify`: the runtime's books are compared with each other
+//! after every decision, and a contradiction ends the run as an internal error that says what is wrong.
+//!
+//! Most of what the scheduler knows is kept twice, for speed: who is enabled follows from what the model
+//! says, who stands in a queue from what a thread waits for, who has a deadline from its record. A point
+//! that forgets to tell the scheduler of a change makes the two differ, and shows up much later, as a
+//! deadlock that is none or as a schedule that was never tried. Here the second copy is computed again:
+//!
+//! - threads: the enabled set, the living, the current one, what is polled, who joins whom;
+//! - queues: chains of waiters are sound, and everybody stands where its wait says;
+//! - deadlines: the heap is one, and whoever waits until a time is in it;
+//! - the table of thread pointers, and the objects that threads wait for;
+//! - fibers: saved registers lie on the thread's own stack and lead back into the runtime, no two stacks
+//!   overlap, no pooled identity is two threads at once;
+//! - memory: a pattern at the low end of every stack, the runtime's own alternate stacks included, is
+//!   still there. Whoever writes below its stack, or is given a stack that libc has taken back, breaks it;
+//! - counters only grow.
+//!
+//! Nothing is allocated and nothing of the target's is written but the patterns. A run of few threads is
+//! checked whole at each decision, one of many now and then.
+
+use core::cell::UnsafeCell;
+use core::fmt;
+
+use raddle_core::{EventKind, ThreadId, MAX_THREADS};
+
+use crate::control::state;
+use crate::model::waiters::{bucket, Waiters};
+use crate::pointers::Pointers;
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{Life, Wait, Wake};
+use crate::scheduler::timers::Timers;
+use crate::scheduler::Scheduler;
+use crate::{dispatch, failure, sys};
+
+/// With so many threads every decision is checked whole.
+const FEW: usize = 64;
+/// With more threads, every so many decisions are.
+const NOW_AND_THEN: u64 = 64;
+/// Every so many decisions all patterns are looked at.
+const PATTERNS: u64 = 16;
+
+/// What stands at the low end of a stack, together with its address.
+const PATTERN: u64 = 0x7261_6464_6c65_c0de;
+/// Words of it.
+const PATTERN_WORDS: usize = 8;
+/// Where `raddle_swap` and `raddle_identity` leave the address at which a fiber goes on, in words.
+const RETURN_WORD: usize = 7;
+/// Bits of mxcsr that must be zero, or loading it faults.
+const MXCSR_RESERVED: u64 = 0xffff_0000;
+
+/// Something that cannot be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Broken {
+    what: &'static str,
+    thread: Option<ThreadId>,
+    seen: u64,
+    against: u64,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(thread) = self.thread {
+            write!(f, "t{}: ", thread.0)?;
+        }
+        write!(f, "{}: {:#x} against {:#x}", self.what, self.seen, self.against)
+    }
+}
+
+type Check = Result<(), Broken>;
+
+fn wrong(what: &'static str, seen: u64, against: u64) -> Check {
+    Err(Broken { what, thread: None, seen, against })
+}
+
+/// Compares what stands in one book with what follows from another.
+fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> Check {
+    let (seen, expected) = (seen.into(), expected.into());
+    if seen == expected {
+        return Ok(());
+    }
+    wrong(what, seen, expected)
+}
+
+/// Puts the thread into what is said about it.
+fn of(t: ThreadId, check: Check) -> Check {
+    check.map_err(|broken| Broken { thread: Some(t), ..broken })
+}
+
+/// A stack of a thread: empty when it is not known.
+#[derive(Clone, Copy)]
+struct Stack {
+    low: usize,
+    high: usize,
+    /// The pattern is at its low end.
+    marked: bool,
+}
+
+impl Stack {
+    fn contains(&self, address: usize) -> bool {
+        (self.low..self.high).contains(&address)
+    }
+
+    fn overlaps(&self, other: &Stack) -> bool {
+        self.low < other.high && other.low < self.high
+    }
+}
+
+/// Numbers that only grow during a run.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    clock: u64,
+    points: u64,
+    steps: u64,
+    shared_points: u64,
+    switches: u64,
+    log_len: u64,
+}
+
+/// What this module remembers between checks. Valid when zeroed.
+struct Book {
+    decisions: u64,
+    counters: Counters,
+    /// Stacks of fibers, by thread.
+    stacks: [Stack; MAX_THREADS],
+    /// The low ends of the runtime's own alternate stacks, by thread; 0 for one that is not in use.
+    alternate: [usize; MAX_THREADS],
+    /// Pooled identities that are somebody's.
+    taken: [bool; MAX_THREADS],
+    /// The last whole check that met a pooled identity.
+    met: [u64; MAX_THREADS],
+}
+
+impl Book {
+    const EMPTY: Book = Book {
+        decisions: 0,
+        counters: Counters { clock: 0, points: 0, steps: 0, shared_points: 0, switches: 0, log_len: 0 },
+        stacks: [Stack { low: 0, high: 0, marked: false }; MAX_THREADS],
+        alternate: [0; MAX_THREADS],
+        taken: [false; MAX_THREADS],
+        met: [0; MAX_THREADS],
+    };
+}
+
+struct Cell(UnsafeCell<Book>);
+
+// SAFETY: touched by the holder of the baton only.
+unsafe impl Sync for Cell {}
+
+static BOOK: Cell = Cell(UnsafeCell::new(Book::EMPTY));
+
+/// The book; the reference ends with the piece of work that it was taken for.
+fn book() -> &'static mut Book {
+    // SAFETY: the callers of this module hold the baton, or there is one thread.
+    unsafe { &mut *BOOK.0.get() }
+}
+
+/// Ends the run if something is wrong.
+fn insist(check: Check) {
+    if let Err(broken) = check {
+        let counters = &book().counters;
+        failure::internal(format_args!("{broken} (at point {}, step {})", counters.points, counters.steps));
+    }
+}
+
+/// A decision has been made: `next` goes on after `me`.
+pub fn decided(s: &mut Scheduler, me: ThreadId, next: ThreadId) {
+    let book = book();
+    book.decisions += 1;
+    insist(count(s, book));
+    insist(choice(s, me, next));
+    // SAFETY: the caller holds the baton.
+    let table = unsafe { &*(&raw const state().pointers) };
+    let whole = s.created <= FEW || book.decisions % NOW_AND_THEN == 0;
+    if whole {
+        insist(threads(s));
+        insist(queues(s));
+        insist(deadlines(s));
+        insist(expired(s));
+        insist(pointers(s, table));
+        insist(objects(s));
+        insist(identities(s, book));
+    } else {
+        insist(thread(s, me));
+        insist(thread(s, next));
+    }
+    if whole && crate::switch::fibers() {
+        insist(contexts(s, &book.stacks, me, dispatch::text_contains));
+    }
+    if whole && book.decisions % PATTERNS == 0 {
+        insist(patterns(s, book));
+    } else if s.threads[me.index()].life != Life::Alive {
+        insist(pattern(book, me));
+    }
+}
+
+/// A thread goes on.
+pub fn departed(s: &mut Scheduler, me: ThreadId) {
+    let book = book();
+    insist(count(s, book));
+    insist(running(s, me));
+    if crate::switch::fibers() {
+        let here = 0u8;
+        insist(standing(s, &book.stacks, me, sys::thread_pointer(), &raw const here as usize));
+    }
+}
+
+/// Another run starts in this process.
+pub fn restarted() {
+    book().counters = Counters::default();
+}
+
+/// A fiber has been given its identity; `plain` when its stack is libc's own.
+///
+/// # Safety
+/// The caller holds the baton; the thread is parked where it was born.
+pub unsafe fn incarnated(t: ThreadId, plain: bool) {
+    // SAFETY: the caller's promise.
+    let s = unsafe { &*(&raw const state().scheduler) };
+    let (book, thread) = (book(), &s.threads[t.index()]);
+    // SAFETY: the caller's promise.
+    let stack = unsafe { stack_of(thread.fs, thread.context) };
+    book.stacks[t.index()] = Stack { marked: plain && stack.low != 0, ..stack };
+    insist(apart(s, &book.stacks, t));
+    if book.stacks[t.index()].marked {
+        // SAFETY: the lowest words of a stack on which nothing stands but the frame of its birth.
+        unsafe { mark(stack.low) };
+    }
+}
+
+/// A thread touches what is not there, and the program's handler will be told. One that has used up its
+/// stack has also used the pattern.
+pub fn faulted(t: ThreadId, sp: usize) {
+    const NEAR: usize = 64 * 1024;
+    let stack = &mut book().stacks[t.index()];
+    if sp < stack.low + NEAR {
+        stack.marked = false;
+    }
+}
+
+/// An alternate stack of the runtime's own is in use from now on.
+pub fn adopted_alternate(t: ThreadId, low: usize) {
+    book().alternate[t.index()] = low;
+    // SAFETY: the runtime's own memory; nothing has run on it.
+    unsafe { mark(low) };
+}
+
+/// A pooled identity, counted from 0, has been taken.
+pub fn taken(place: usize) {
+    insist(same("a pooled identity is taken while it is somebody's", book().taken[place], false));
+    book().taken[place] = true;
+}
+
+/// A pooled identity, counted from 0, is nobody's any more.
+pub fn given_back(place: usize) {
+    insist(same("a pooled identity is given back while it is nobody's", book().taken[place], true));
+    book().taken[place] = false;
+}
+
+fn count(s: &mut Scheduler, book: &mut Book) -> Check {
+    let (clock, capacity) = (s.clock.now(), s.settings().log_capacity);
+    let results = s.results();
+    let now = Counters {
+        clock,
+        points: results.points,
+        steps: results.steps,
+        shared_points: results.shared_points,
+        switches: results.switches,
+        log_len: results.log_len,
+    };
+    let before = core::mem::replace(&mut book.counters, now);
+    grown(&before, &now, capacity)
+}
+
+fn grown(before: &Counters, now: &Counters, capacity: u64) -> Check {
+    let grows = |what, now: u64, before: u64| same(what, now, now.max(before));
+    grows("the virtual clock goes backwards", now.clock, before.clock)?;
+    grows("points are lost", now.points, before.points)?;
+    grows("steps are lost", now.steps, before.steps)?;
+    grows("switches are lost", now.switches, before.switches)?;
+    grows("decisions are lost", now.log_len, before.log_len)?;
+    let most = |what, now: u64, most: u64| same(what, now, now.min(most));
+    most("more points with others than points", now.shared_points, now.points)?;
+    most("more recorded decisions than steps", now.log_len, now.steps)?;
+    most("more recorded decisions than there is room for", now.log_len, capacity)
+}
+
+/// Who had the baton, and who gets it.
+fn choice(s: &Scheduler, me: ThreadId, next: ThreadId) -> Check {
+    of(me, same("decides without having the baton", s.current.0, me.0))?;
+    of(next, same("goes on although it is not enabled", s.enabled.contains(next), true))?;
+    of(next, same("goes on although it has ended", s.threads[next.index()].life == Life::Alive, true))
+}
+
+/// The sets of threads, and every thread by itself.
+fn threads(s: &Scheduler) -> Check {
+    let living = s.threads[..s.created].iter().filter(|t| t.life == Life::Alive).count();
+    same("living threads", s.alive as u64, living as u64)?;
+    same("size of the enabled set", s.enabled.len() as u64, s.enabled.iter().count() as u64)?;
+    for set in [&s.enabled, &s.polled] {
+        if let Some(stranger) = set.iter().find(|t| t.index() >= s.created) {
+            of(stranger, wrong("is enabled or polled before it was created", stranger.0.into(), s.created as u64))?;
+        }
+    }
+    (0..s.created).try_for_each(|i| thread(s, ThreadId(i as u16)))
+}
+
+fn thread(s: &Scheduler, t: ThreadId) -> Check {
+    let thread = &s.threads[t.index()];
+    let (enabled, polled) = (s.enabled.contains(t), s.polled.contains(t));
+    if thread.life != Life::Alive {
+        of(t, same("has ended and is enabled", enabled, false))?;
+        return of(t, same("has ended and is polled", polled, false));
+    }
+    let wait = thread.wait.get();
+    of(t, same("is polled or not, against its wait", polled, matches!(wait, Wait::Polled(_))))?;
+    if let Some(other) = (thread.joining as usize).checked_sub(1) {
+        of(t, same("joins a thread that does not know of it", s.threads[other].joined, true))?;
+    }
+    if thread.wake != Wake::Go {
+        return of(t, same("was disturbed and is not enabled", enabled, true));
+    }
+    let ready = s.ready(t);
+    if ready && !enabled && changes_unseen(s, wait) {
+        return Ok(());
+    }
+    of(t, same(unlike(wait), enabled, ready))
+}
+
+/// Whether what is waited for may have come without a word: `Scheduler::recheck` finds it.
+fn changes_unseen(s: &Scheduler, wait: Wait) -> bool {
+    // A routine that is left by an exception is the real pthread_once's business.
+    s.foreign_threads || matches!(wait, Wait::Once(_))
+}
+
+/// What it is called when a thread is enabled although its wait is not over, or the other way round.
+fn unlike(wait: Wait) -> &'static str {
+    match wait {
+        Wait::None => "waits for nothing; enabled",
+        Wait::Event => "waits for an event; enabled",
+        Wait::Mutex(_) => "waits for a mutex; enabled",
+        Wait::Read(_) => "waits to read; enabled",
+        Wait::Write(_) => "waits to write; enabled",
+        Wait::Semaphore(_) => "waits for a semaphore; enabled",
+        Wait::Spin(_) => "waits for a spin lock; enabled",
+        Wait::Once(_) => "waits for a once; enabled",
+        Wait::Join(_) => "waits for a thread's end; enabled",
+        Wait::Polled(_) => "waits for the outside; enabled",
+    }
+}
+
+/// The chains of waiters, and whether everybody stands where it should.
+fn queues(s: &Scheduler) -> Check {
+    chains(&s.waiters, s.created)?;
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        let (t, key) = (ThreadId(i as u16), s.waiters.links[i].key as u64);
+        if thread.life != Life::Alive {
+            of(t, same("has ended and stands in a queue", key, 0u64))?;
+            continue;
+        }
+        let wait = thread.wait.get();
+        match wait {
+            Wait::Event | Wait::Polled(_) if thread.woken => of(t, same("was woken and stands in a queue", key, 0u64))?,
+            Wait::Event | Wait::Polled(_) => {
+                use EventKind::{BarrierLeave, CondWait, FutexResume};
+                let queues = matches!(s.pending[i].kind, BarrierLeave | CondWait | FutexResume);
+                if thread.wake == Wake::Go {
+                    of(t, same("stands in a queue or not, against what it does next", key != 0, queues))?;
+                }
+            }
+            _ => of(t, same("stands in the wrong queue", key, wait.key() as u64))?,
+        }
+    }
+    Ok(())
+}
+
+fn chains(waiters: &Waiters, created: usize) -> Check {
+    let mut members = 0;
+    for (b, &head) in waiters.head.iter().enumerate().filter(|(_, &head)| head != 0) {
+        let (mut at, mut previous) = (head, 0);
+        while at != 0 {
+            let (t, i) = (ThreadId(at - 1), at as usize - 1);
+            members += 1;
+            of(t, same("stands in a queue that goes in a circle", members as u64, members.min(created) as u64))?;
+            of(t, same("has the wrong predecessor in its queue", waiters.links[i].previous, previous))?;
+            of(t, same("stands in the wrong bucket", bucket(waiters.links[i].key) as u64, b as u64))?;
+            (previous, at) = (at, waiters.links[i].next);
+        }
+    }
+    let standing = waiters.links[..created].iter().filter(|link| link.key != 0).count();
+    same("members of queues", members as u64, standing as u64)
+}
+
+/// The heap of deadlines, and whether everybody who needs one has one.
+fn deadlines(s: &Scheduler) -> Check {
+    heap(&s.timers, s.created)?;
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        let (t, place) = (ThreadId(i as u16), s.timers.place[i] as usize);
+        if place != 0 {
+            of(t, same("has ended and has a deadline", thread.life == Life::Alive, true))?;
+            of(t, same("has another deadline than its timer", s.timers.heap[place - 1].deadline, thread.deadline))?;
+        }
+        // A wait on a condition has no deadline any more when it waits for its mutex.
+        let timed = thread.deadline != NEVER && s.pending[i].kind != EventKind::Relock;
+        if thread.life == Life::Alive && timed && thread.wake == Wake::Go {
+            of(t, same("waits until a time and has no timer", place != 0, true))?;
+        }
+    }
+    Ok(())
+}
+
+fn heap(timers: &Timers, created: usize) -> Check {
+    for (i, entry) in timers.heap[..timers.len].iter().enumerate() {
+        let t = ThreadId(entry.thread);
+        of(t, same("has its timer in another place", timers.place[t.index()], i as u64 + 1))?;
+        let parent = &timers.heap[i.saturating_sub(1) / 2];
+        of(t, same("has an earlier deadline than its parent in the heap", parent <= entry, true))?;
+    }
+    let placed = timers.place[..created].iter().filter(|&&place| place != 0).count();
+    same("timers", timers.len as u64, placed as u64)
+}
+
+/// No deadline is over after a decision: those who waited until then have been disturbed.
+fn expired(s: &Scheduler) -> Check {
+    let Some((deadline, t)) = s.timers.first() else { return Ok(()) };
+    of(t, same("sleeps beyond its deadline", s.clock.now() < deadline, true))
+}
+
+/// The table of thread pointers.
+fn pointers(s: &Scheduler, table: &Pointers) -> Check {
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        // A fiber is known by its pointer before its first turn; an OS thread's is not known here.
+        let pointer = if thread.pointer != 0 { thread.pointer } else { thread.fs };
+        if thread.life == Life::Alive && pointer != 0 {
+            let found = table.get(pointer).map_or(u64::MAX, |t| t.0.into());
+            of(ThreadId(i as u16), same("is not found by its thread pointer", found, i as u64))?;
+        }
+    }
+    Ok(())
+}
+
+/// What threads wait for. A plain mutex may be held by a thread that has ended: that is the program's
+/// mistake. A robust one may not, unless its owner had more of them than are remembered.
+fn objects(s: &Scheduler) -> Check {
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        let (t, Wait::Mutex(mutex)) = (ThreadId(i as u16), thread.wait.get()) else { continue };
+        if thread.life != Life::Alive || thread.wake != Wake::Go || s.ready(t) {
+            continue;
+        }
+        // SAFETY: the program keeps an object alive while threads wait for it.
+        let (holder, robust) = unsafe { ((*mutex).holder(), (*mutex).robust()) };
+        of(t, same("waits for a mutex that nobody holds", holder != 0, true))?;
+        // Whoever locked it before the run, or outside control, left its kernel id.
+        let Some(holder) = s.threads[..s.created].get(holder as usize - 1) else { continue };
+        let remembered = holder.robust.iter().any(|m| m.is_null());
+        let orphan = robust && remembered && holder.life != Life::Alive;
+        of(t, same("waits for a robust mutex of a thread that has ended", orphan, false))?;
+    }
+    Ok(())
+}
+
+/// Pooled identities: each is one thread's, and the pool knows.
+fn identities(s: &Scheduler, book: &mut Book) -> Check {
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        let Some(place) = (thread.identity as usize).checked_sub(1) else { continue };
+        if thread.life != Life::None {
+            let t = ThreadId(i as u16);
+            of(t, same("has an identity that is in the pool", book.taken[place], true))?;
+            let last = core::mem::replace(&mut book.met[place], book.decisions);
+            of(t, same("has another thread's identity", last == book.decisions, false))?;
+        }
+    }
+    Ok(())
+}
+
+/// The saved registers of fibers that do not run.
+fn contexts(s: &Scheduler, stacks: &[Stack], me: ThreadId, in_text: impl Fn(usize) -> bool) -> Check {
+    for (i, thread) in s.threads[..s.created].iter().enumerate() {
+        let t = ThreadId(i as u16);
+        if thread.life != Life::Alive || t == me {
+            continue;
+        }
+        of(t, own_place(s, stacks, t, thread.context))?;
+        // SAFETY: where a parked fiber's registers are saved.
+        let words = unsafe { *(thread.context as *const [usize; RETURN_WORD + 1]) };
+        of(t, same("goes on outside the runtime", in_text(words[RETURN_WORD]), true))?;
+        of(t, same("has impossible rounding modes", words[0] as u64 & MXCSR_RESERVED, 0u64))?;
+    }
+    Ok(())
+}
+
+/// Whether a fiber stands on its own stack. A program may also have made stacks of its own, for handlers
+/// and coroutines; but never another thread's.
+fn own_place(s: &Scheduler, stacks: &[Stack], t: ThreadId, address: usize) -> Check {
+    same("stands at an odd address", address as u64 % 8, 0u64)?;
+    if stacks[t.index()].contains(address) {
+        return Ok(());
+    }
+    let others = (0..s.created).filter(|&i| i != t.index() && s.threads[i].life == Life::Alive);
+    match others.map(|i| &stacks[i]).find(|stack| stack.contains(address)) {
+        Some(stack) => wrong("stands on another thread's stack", address as u64, stack.low as u64),
+        None => Ok(()),
+    }
+}
+
+/// The books on the thread that runs.
+fn running(s: &Scheduler, me: ThreadId) -> Check {
+    let thread = &s.threads[me.index()];
+    of(me, same("runs without having the baton", s.current.0, me.0))?;
+    of(me, same("runs although it has ended", thread.life == Life::Alive, true))?;
+    of(me, same("runs although it is not enabled", s.enabled.contains(me), true))?;
+    of(me, same("runs and is polled", s.polled.contains(me), false))?;
+    of(me, same("runs and stands in a queue", s.waiters.links[me.index()].key as u64, 0u64))?;
+    of(me, same("runs and has a timer", s.timers.place[me.index()], 0u64))?;
+    of(me, same("runs and waits", thread.wake == Wake::Go && matches!(thread.wait.get(), Wait::None), true))
+}
+
+/// Whether the fiber that runs is the one that it should be.
+fn standing(s: &Scheduler, stacks: &[Stack], me: ThreadId, pointer: usize, sp: usize) -> Check {
+    of(me, same("runs with another thread pointer", pointer as u64, s.threads[me.index()].fs as u64))?;
+    of(me, own_place(s, stacks, me, sp & !7))
+}
+
+/// Whether a new stack is nobody else's.
+fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Check {
+    let others = (0..s.created).filter(|&i| i != t.index() && s.threads[i].life == Life::Alive);
+    match others.map(|i| &stacks[i]).find(|stack| stack.overlaps(&stacks[t.index()])) {
+        Some(stack) => of(t, wrong("gets another thread's stack", stacks[t.index()].low as u64, stack.low as u64)),
+        None => Ok(()),
+    }
+}
+
+/// The patterns below everybody's stacks.
+fn patterns(s: &Scheduler, book: &Book) -> Check {
+    let living = (0..s.created).filter(|&i| s.threads[i].life == Life::Alive);
+    living.map(|i| ThreadId(i as u16)).try_for_each(|t| pattern(book, t))
+}
+
+fn pattern(book: &Book, t: ThreadId) -> Check {
+    let stack = &book.stacks[t.index()];
+    if stack.marked {
+        of(t, intact("the low end of its stack was overwritten", stack.low))?;
+    }
+    match book.alternate[t.index()] {
+        0 => Ok(()),
+        low => of(t, intact("the low end of its alternate stack was overwritten", low)),
+    }
+}
+
+fn intact(what: &'static str, low: usize) -> Check {
+    // SAFETY: written by `mark`; a stack that has been unmapped since deserves the fault.
+    let words = unsafe { *(low as *const [u64; PATTERN_WORDS]) };
+    let expected = PATTERN ^ low as u64;
+    words.into_iter().try_for_each(|word| same(what, word, expected))
+}
+
+/// Writes the pattern.
+///
+/// # Safety
+/// The words are nobody's.
+unsafe fn mark(low: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { (low as *mut [u64; PATTERN_WORDS]).write([PATTERN ^ low as u64; PATTERN_WORDS]) };
+}
+
+/// The stack of a thread that libc has made, as far as the thread's control block: libc's books are
+/// searched for a block that has both on it, followed by its size and that of its guard. Asking for it
+/// (pthread_getattr_np) would allocate. Empty when it is not found.
+///
+/// # Safety
+/// `fs` is the thread pointer of a thread that libc has made.
+unsafe fn stack_of(fs: usize, context: usize) -> Stack {
+    /// Where to look in `struct pthread`, and how much of it there is at least.
+    const WORDS: core::ops::Range<usize> = 0x400 / 8..0x700 / 8 - 2;
+    /// The control block, and what alignment costs.
+    const CONTROL_BLOCK: core::ops::Range<usize> = 0x700..0x10000;
+    for i in WORDS {
+        // SAFETY: inside glibc's `struct pthread`.
+        let [block, size, guard] = unsafe { *((fs + 8 * i) as *const [usize; 3]) };
+        let above = block.wrapping_add(size).wrapping_sub(fs);
+        if block <= context && context < fs && CONTROL_BLOCK.contains(&above) && guard < size && guard % 4096 == 0 {
+            return Stack { low: block + guard, high: fs, marked: false };
+        }
+    }
+    Stack { low: 0, high: 0, marked: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::mutex::Mutex;
+    use crate::scheduler::thread::owner;
+    use raddle_core::Event;
+
+    const MAIN: ThreadId = ThreadId::MAIN;
+    const FIRST: ThreadId = ThreadId(1);
+    const SECOND: ThreadId = ThreadId(2);
+
+    fn zeroed<T>() -> Box<T> {
+        // SAFETY: used for types that are documented as valid when zeroed, and too large for a test's stack.
+        unsafe { Box::from_raw(std::alloc::alloc_zeroed(std::alloc::Layout::new::<T>()).cast()) }
+    }
+
+    fn empty_book() -> Box<Book> {
+        zeroed()
+    }
+
+    /// A run of three threads: main runs and holds the mutex, the first waits for it, the second sleeps.
+    struct Sample {
+        s: Box<Scheduler>,
+        mutex: Box<Mutex>,
+    }
+
+    impl Sample {
+        fn new() -> Sample {
+            let (mut s, mut mutex) = (zeroed::<Scheduler>(), Box::new(Mutex::default()));
+            mutex.lock(owner(MAIN));
+            (s.created, s.alive) = (3, 3);
+            for i in 0..3 {
+                s.threads[i].life = Life::Alive;
+                s.threads[i].deadline = NEVER;
+            }
+            s.enabled.set(MAIN, true);
+            s.threads[1].wait = Wait::Mutex(&raw mut *mutex).pack();
+            s.waiters.insert(FIRST, &raw mut *mutex as usize);
+            s.threads[2].wait = Wait::Event.pack();
+            s.threads[2].deadline = 100;
+            s.pending[2] = Event::new(EventKind::Sleep, 0);
+            s.timers.insert(SECOND, 100);
+            Sample { s, mutex }
+        }
+
+        fn check(&self) -> Check {
+            let s = &*self.s;
+            [threads(s), queues(s), deadlines(s), expired(s), objects(s)].into_iter().collect()
+        }
+
+        /// What is found after a change; the thread first.
+        fn after(change: impl FnOnce(&mut Scheduler, &mut Mutex)) -> (Option<ThreadId>, &'static str) {
+            let mut sample = Sample::new();
+            assert_eq!(sample.check(), Ok(()));
+            change(&mut sample.s, &mut sample.mutex);
+            let broken = sample.check().expect_err("a state that cannot be");
+            (broken.thread, broken.what)
+        }
+    }
+
+    #[test]
+    fn a_change_that_the_scheduler_was_not_told_of() {
+        let mut sample = Sample::new();
+        sample.mutex.unlock(owner(MAIN));
+        let broken = sample.check().expect_err("nobody looked again");
+        assert_eq!(broken.to_string(), "t1: waits for a mutex; enabled: 0x0 against 0x1");
+        sample.s.changed(&raw mut *sample.mutex as usize);
+        assert_eq!(sample.check(), Ok(()));
+    }
+
+    #[test]
+    fn wrong_sets_of_threads() {
+        let found = Sample::after(|s, _| s.alive = 2);
+        assert_eq!(found, (None, "living threads"));
+        let found = Sample::after(|s, _| (s.alive, s.threads[0].life) = (2, Life::Ended));
+        assert_eq!(found, (Some(MAIN), "has ended and is enabled"));
+        let found = Sample::after(|s, _| s.threads[1].wake = Wake::Interrupted);
+        assert_eq!(found, (Some(FIRST), "was disturbed and is not enabled"));
+        let found = Sample::after(|s, _| _ = s.enabled.set(SECOND, true));
+        assert_eq!(found, (Some(SECOND), "waits for an event; enabled"));
+        let found = Sample::after(|s, _| _ = s.enabled.set(ThreadId(70), true));
+        assert_eq!(found, (Some(ThreadId(70)), "is enabled or polled before it was created"));
+        let found = Sample::after(|s, _| _ = s.polled.set(SECOND, true));
+        assert_eq!(found, (Some(SECOND), "is polled or not, against its wait"));
+        let found = Sample::after(|s, _| s.threads[2].joining = 2);
+        assert_eq!(found, (Some(SECOND), "joins a thread that does not know of it"));
+    }
+
+    #[test]
+    fn wrong_choices() {
+        let mut s = Sample::new().s;
+        assert_eq!(choice(&s, MAIN, MAIN), Ok(()));
+        assert!(choice(&s, MAIN, FIRST).is_err(), "it is not enabled");
+        assert!(choice(&s, FIRST, MAIN).is_err(), "it has not the baton");
+        assert_eq!(running(&s, MAIN), Ok(()));
+        assert!(running(&s, FIRST).is_err(), "it has not the baton");
+        s.waiters.insert(MAIN, 8);
+        assert!(running(&s, MAIN).is_err(), "it stands in a queue");
+    }
+
+    #[test]
+    fn wrong_queues() {
+        let found = Sample::after(|s, _| s.waiters.remove(FIRST));
+        assert_eq!(found, (Some(FIRST), "stands in the wrong queue"));
+        let found = Sample::after(|s, _| s.waiters.insert(FIRST, 8));
+        assert_eq!(found, (Some(FIRST), "stands in the wrong queue"));
+        let found = Sample::after(|s, _| s.waiters.insert(SECOND, 8));
+        assert_eq!(found, (Some(SECOND), "stands in a queue or not, against what it does next"));
+        let found = Sample::after(|s, _| s.pending[2] = Event::new(EventKind::FutexResume, 8));
+        assert_eq!(found, (Some(SECOND), "stands in a queue or not, against what it does next"));
+        let woken = |s: &mut Scheduler| {
+            s.wake(SECOND);
+            s.waiters.insert(SECOND, 8);
+        };
+        assert_eq!(Sample::after(|s, _| woken(s)), (Some(SECOND), "was woken and stands in a queue"));
+        let found = Sample::after(|s, _| s.waiters.links[1].next = 2);
+        assert_eq!(found, (Some(FIRST), "has the wrong predecessor in its queue"));
+        let found = Sample::after(|s, _| (s.waiters.links[1].next, s.waiters.links[1].previous) = (2, 2));
+        assert_eq!(found.0, Some(FIRST));
+        let found = Sample::after(|s, _| s.waiters.links[1].key += 8);
+        assert_eq!(found, (Some(FIRST), "stands in the wrong bucket"));
+        let found = Sample::after(|s, _| s.waiters.links[0].key = 8);
+        assert_eq!(found, (None, "members of queues"));
+    }
+
+    #[test]
+    fn a_queue_that_goes_in_a_circle() {
+        let mut waiters = zeroed::<Waiters>();
+        for t in 0..3 {
+            waiters.insert(ThreadId(t), 64);
+        }
+        assert_eq!(chains(&waiters, 3), Ok(()));
+        // From the last one back to the first.
+        (waiters.links[0].next, waiters.links[2].previous) = (3, 1);
+        assert!(chains(&waiters, 3).is_err());
+    }
+
+    #[test]
+    fn wrong_deadlines() {
+        let found = Sample::after(|s, _| s.timers.remove(SECOND));
+        assert_eq!(found, (Some(SECOND), "waits until a time and has no timer"));
+        let found = Sample::after(|s, _| s.threads[2].deadline = 200);
+        assert_eq!(found, (Some(SECOND), "has another deadline than its timer"));
+        let found = Sample::after(|s, _| s.clock.jump(100));
+        assert_eq!(found, (Some(SECOND), "sleeps beyond its deadline"));
+        let found = Sample::after(|s, _| s.timers.place[2] = 2);
+        assert_eq!(found, (Some(SECOND), "has its timer in another place"));
+        let found = Sample::after(|s, _| s.timers.place[1] = 1);
+        assert_eq!(found, (None, "timers"));
+    }
+
+    #[test]
+    fn a_heap_that_is_none() {
+        let mut timers = zeroed::<Timers>();
+        for t in 0..5 {
+            timers.insert(ThreadId(t), 10 + u64::from(t));
+        }
+        assert_eq!(heap(&timers, 5), Ok(()));
+        timers.heap[4].deadline = 1;
+        assert_eq!(
+            heap(&timers, 5).map_err(|b| b.what),
+            Err("has an earlier deadline than its parent in the heap"),
+            "the first of them is the earliest no more"
+        );
+    }
+
+    #[test]
+    fn mutexes_without_an_owner() {
+        let found = Sample::after(|_, mutex| {
+            mutex.unlock(owner(MAIN));
+            mutex.lock(0);
+        });
+        assert_eq!(found, (Some(FIRST), "waits for a mutex that nobody holds"));
+    }
+
+    #[test]
+    fn a_thread_that_is_not_in_the_table() {
+        let (mut s, mut table) = (Sample::new().s, zeroed::<Pointers>());
+        (s.threads[0].pointer, s.threads[1].fs) = (0x1000, 0x2000);
+        table.insert(0x1000, MAIN);
+        assert_eq!(pointers(&s, &table).map_err(|b| b.thread), Err(Some(FIRST)));
+        table.insert(0x2000, SECOND);
+        assert_eq!(pointers(&s, &table).map_err(|b| b.thread), Err(Some(FIRST)));
+        table.insert(0x2000, FIRST);
+        assert_eq!(pointers(&s, &table), Ok(()));
+    }
+
+    #[test]
+    fn identities_that_are_two_threads() {
+        let (mut s, mut book) = (Sample::new().s, empty_book());
+        book.decisions = 7;
+        book.taken[3] = true;
+        (s.threads[1].identity, s.threads[2].identity) = (4, 5);
+        let found = identities(&s, &mut book).map_err(|b| (b.thread, b.what));
+        assert_eq!(found, Err((Some(SECOND), "has an identity that is in the pool")));
+        (book.decisions, s.threads[2].identity) = (8, 4);
+        let found = identities(&s, &mut book).map_err(|b| (b.thread, b.what));
+        assert_eq!(found, Err((Some(SECOND), "has another thread's identity")));
+        (book.decisions, s.threads[2].identity) = (9, 0);
+        assert_eq!(identities(&s, &mut book), Ok(()));
+    }
+
+    #[test]
+    fn fibers_that_stand_in_the_wrong_place() {
+        const TEXT: usize = 0x4000;
+        let mut memory = Box::new([0usize; 64]);
+        memory[RETURN_WORD] = TEXT;
+        memory[32 + RETURN_WORD] = TEXT;
+        let base = memory.as_ptr() as usize;
+        let (mut s, mut book) = (Sample::new().s, empty_book());
+        let half = |n: usize| Stack { low: base + n * 256, high: base + (n + 1) * 256, marked: false };
+        (book.stacks[1], book.stacks[2]) = (half(0), half(1));
+        (s.threads[1].context, s.threads[2].context) = (base, base + 256);
+        let check = |s: &Scheduler, book: &Book| {
+            contexts(s, &book.stacks, MAIN, |address| address == TEXT).map_err(|b| (b.thread, b.what))
+        };
+        assert_eq!(check(&s, &book), Ok(()));
+        assert_eq!(apart(&s, &book.stacks, SECOND), Ok(()));
+        s.threads[2].context = base;
+        assert_eq!(check(&s, &book), Err((Some(SECOND), "stands on another thread's stack")));
+        s.threads[2].context = base + 257;
+        assert_eq!(check(&s, &book), Err((Some(SECOND), "stands at an odd address")));
+        s.threads[2].context = base + 264;
+        assert_eq!(check(&s, &book), Err((Some(SECOND), "goes on outside the runtime")));
+        s.threads[2].context = base + 256;
+        memory[32] = 1 << 20;
+        assert_eq!(check(&s, &book), Err((Some(SECOND), "has impossible rounding modes")));
+        for stack in [Stack { low: base + 248, ..half(1) }, half(0)] {
+            book.stacks[2] = stack;
+            assert!(apart(&s, &book.stacks, SECOND).is_err(), "the stacks overlap");
+        }
+        book.stacks[2] = half(1);
+        s.threads[1].fs = 0x1000;
+        assert_eq!(standing(&s, &book.stacks, FIRST, 0x1000, base + 100), Ok(()));
+        assert!(standing(&s, &book.stacks, FIRST, 0x2000, base + 100).is_err(), "another thread pointer");
+        assert!(standing(&s, &book.stacks, FIRST, 0x1000, base + 300).is_err(), "another stack");
+    }
+
+    #[test]
+    fn patterns_that_were_overwritten() {
+        let (s, mut book, mut memory) = (Sample::new().s, empty_book(), Box::new([0u64; 2 * PATTERN_WORDS]));
+        let low = memory.as_mut_ptr() as usize;
+        let alternate = low + 8 * PATTERN_WORDS;
+        // SAFETY: the memory above.
+        unsafe {
+            mark(low);
+            mark(alternate);
+        }
+        book.stacks[1] = Stack { low, high: low + 8, marked: true };
+        book.alternate[2] = alternate;
+        assert_eq!(patterns(&s, &book), Ok(()));
+        memory[2 * PATTERN_WORDS - 1] ^= 1;
+        let found = patterns(&s, &book).map_err(|b| (b.thread, b.what));
+        assert_eq!(found, Err((Some(SECOND), "the low end of its alternate stack was overwritten")));
+        memory[0] = 0;
+        let found = pattern(&book, FIRST).map_err(|b| b.what);
+        assert_eq!(found, Err("the low end of its stack was overwritten"));
+        book.stacks[1].marked = false;
+        assert_eq!(pattern(&book, FIRST), Ok(()));
+    }
+
+    #[test]
+    fn counters_that_shrink() {
+        let before = Counters { clock: 10, points: 5, steps: 4, shared_points: 3, switches: 2, log_len: 4 };
+        assert_eq!(grown(&before, &before, 4), Ok(()));
+        let changes = [
+            Counters { clock: 9, ..before },
+            Counters { points: 4, ..before },
+            Counters { steps: 3, ..before },
+            Counters { shared_points: 6, ..before },
+            Counters { switches: 1, ..before },
+            Counters { log_len: 3, ..before },
+            Counters { log_len: 5, ..before },
+            Counters { steps: 5, log_len: 5, ..before },
+        ];
+        for (i, now) in changes.iter().enumerate() {
+            assert!(grown(&before, now, 4).is_err(), "change {i}");
+        }
+    }
+
+    #[test]
+    fn the_stack_of_a_real_thread() {
+        let look = || {
+            let here = 0u64;
+            let address = &raw const here as usize;
+            // SAFETY: a thread that libc has made; the attributes are its own.
+            unsafe {
+                let found = stack_of(sys::thread_pointer(), address);
+                let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
+                let (mut low, mut size) = (core::ptr::null_mut(), 0);
+                libc::pthread_getattr_np(libc::pthread_self(), &mut attributes);
+                libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
+                libc::pthread_attr_destroy(&mut attributes);
+                assert_eq!(found.low, low as usize);
+                assert!(found.contains(address));
+                assert!(found.high <= low as usize + size);
+            }
+        };
+        for size in [64 * 1024, 3 << 20] {
+            std::thread::Builder::new().stack_size(size).spawn(look).expect("a thread").join().expect("finds it");
+        }
+    }
+}

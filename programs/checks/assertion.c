@@ -1,0 +1,33 @@
+// fails: an assertion of the body, when both threads look before one of them acts
+// expect: assert
+// message: account.balance >= 0
+#include "body.h"
+
+struct account {
+    pthread_mutex_t lock;
+    int balance;
+};
+
+static void *withdraw(void *argument) {
+    struct account *account = argument;
+    OK(pthread_mutex_lock(&account->lock));
+    int enough = account->balance >= 10;
+    OK(pthread_mutex_unlock(&account->lock));
+    if (enough) {
+        OK(pthread_mutex_lock(&account->lock));
+        account->balance -= 10;
+        OK(pthread_mutex_unlock(&account->lock));
+    }
+    return NULL;
+}
+
+static void two_withdrawals(void *unused) {
+    (void)unused;
+    struct account account = {PTHREAD_MUTEX_INITIALIZER, 10};
+    pthread_t one = start(withdraw, &account), two = start(withdraw, &account);
+    finish(one);
+    finish(two);
+    assert(account.balance >= 0);
+}
+
+int main(void) { return raddle_check(two_withdrawals, NULL); }
