@@ -28,8 +28,9 @@ demo: setup build
 test: setup build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release -p raddle-runtime -- -D warnings
+	$(CARGO) clippy --release -p raddle-runtime --features verify -- -D warnings
 	$(CARGO) clippy --release --all-targets -- -D warnings
-	$(CARGO) test --release -p raddle-runtime --lib
+	$(CARGO) test --release -p raddle-runtime --lib --features verify
 	$(CARGO) test --release
 
 bench: setup build

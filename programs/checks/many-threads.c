@@ -1,4 +1,5 @@
 // passes: fifty threads at once
+// runs: 200
 #include "body.h"
 
 struct shared {

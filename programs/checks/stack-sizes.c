@@ -1,4 +1,5 @@
 // passes: threads with stacks of different sizes, guards and addresses of their own
+// runs: 100
 #include "body.h"
 
 static char own[128 << 10] __attribute__((aligned(4096)));

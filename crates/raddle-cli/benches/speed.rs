@@ -26,7 +26,10 @@ impl Bench {
         let binary = self.folder.path().join(name);
         if !binary.exists() {
             let source = root().join("bench").join(format!("{name}.c"));
-            let status = Command::new("gcc").args(["-O2", "-pthread", "-o"]).args([&binary, &source]).status();
+            let include = root().join("include");
+            let mut gcc = Command::new("gcc");
+            gcc.args(["-O2", "-pthread", "-I"]).arg(include).arg("-o").args([&binary, &source]);
+            let status = gcc.status();
             assert!(status.expect("gcc runs").success(), "{name} does not compile");
         }
         binary
@@ -90,6 +93,16 @@ fn pin() {
     }
 }
 
+/// Lets this process use all cores that it had at first.
+fn unpin() {
+    // SAFETY: a set on the stack, filled by the macros.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        (0..libc::CPU_SETSIZE as usize).for_each(|core| libc::CPU_SET(core, &mut set));
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+    }
+}
+
 fn main() {
     pin();
     let mut table = Table::new();
@@ -97,6 +110,8 @@ fn main() {
     table.set_header(["what", "measured", "against", "bar"]);
     let mut bench = Bench { folder: tempfile::tempdir().expect("a folder"), table };
     whole_runs(&mut bench);
+    in_process(&mut bench);
+    cores(&mut bench);
     points(&mut bench);
     switches(&mut bench);
     memory(&mut bench);
@@ -105,21 +120,23 @@ fn main() {
 }
 
 fn whole_runs(bench: &mut Bench) {
-    for (workers, bar) in [("2", "2,000/s and 1.5x"), ("3", "-")] {
+    for (workers, bar) in [("2", "4,500/s and 3x"), ("3", "-")] {
         let (mut bare, mut exec) = (0f64, 0f64);
-        let mut server = [0f64; 2];
+        let mut server = [0f64; 4];
         for _ in 0..REPETITIONS {
             bare = bare.max(bench.bare_runs_per_second("locks", workers, 300));
             exec = exec.max(bench.runs_per_second(&["--runs", "300", "--exec"], "locks", workers));
-            for (rate, policy) in server.iter_mut().zip(["random", "pct"]) {
-                *rate = rate.max(bench.runs_per_second(&["--runs", "2000", "--policy", policy], "locks", workers));
+            for (rate, (policy, switch)) in server.iter_mut().zip(WAYS) {
+                let options = ["--runs", "3000", "--policy", policy, "--switch", switch];
+                *rate = rate.max(bench.runs_per_second(&options, "locks", workers));
             }
         }
         let against = format!("{bare:.0} runs/s fork+exec of the bare program");
         let what = format!("main and {workers} workers, 20 lock pairs each");
-        for (rate, policy) in server.into_iter().zip(["random", "pct"]) {
+        for (rate, (policy, switch)) in server.into_iter().zip(WAYS) {
             let measured = format!("{rate:.0} runs/s ({:.2}x)", rate / bare);
-            bench.row(&format!("fork server, {what}, {policy}"), measured, against.clone(), bar);
+            let bar = if switch == "fiber" { bar } else { "-" };
+            bench.row(&format!("fork server, {what}, {policy}, {switch}"), measured, against.clone(), bar);
         }
         bench.row(
             &format!("one exec per run, {what}"),
@@ -128,6 +145,77 @@ fn whole_runs(bench: &mut Bench) {
             "-",
         );
     }
+}
+
+/// Policies and ways to switch threads.
+const WAYS: [(&str, &str); 4] = [("random", "fiber"), ("pct", "fiber"), ("random", "os"), ("pct", "os")];
+
+/// Checks in one process, and the peers on the same test.
+fn in_process(bench: &mut Bench) {
+    let peers = peers();
+    for (pairs, atomics, bar) in [("5", "0", "300,000/s"), ("20", "4", "3x Shuttle")] {
+        for policy in ["random", "pct"] {
+            let (mut ours, mut os, mut shuttle) = (0f64, 0f64, 0f64);
+            for _ in 0..REPETITIONS {
+                let options = ["--runs", "300000", "--policy", policy];
+                let rate = |report: Value| report["runs_per_second"].as_f64().expect("runs_per_second");
+                ours = ours.max(rate(bench.raddle(&options, "check", &[pairs, atomics])));
+                let options = ["--runs", "5000", "--policy", policy, "--switch", "os"];
+                os = os.max(rate(bench.raddle(&options, "check", &[pairs, atomics])));
+                shuttle = shuttle.max(peer(&peers, "shuttle-rate", &[policy, pairs, atomics, "1"]));
+            }
+            let what = format!("in one process, 3 threads, {pairs} lock pairs, {atomics} atomics each, {policy}");
+            let measured = format!("{ours:.0} runs/s ({:.2}x)", ours / shuttle);
+            bench.row(&what, measured, format!("{shuttle:.0} runs/s Shuttle 0.9"), bar);
+            bench.row(&format!("{what}, os"), format!("{os:.0} runs/s"), "-".into(), "-");
+        }
+    }
+    let loom = best(|| peer(&peers, "loom-rate", &["1"]), f64::max);
+    bench.row(
+        "for scale: Loom, 2 threads, 2 lock pairs, 1 atomic each",
+        format!("{loom:.0} runs/s"),
+        "exhaustive".into(),
+        "-",
+    );
+}
+
+/// Builds the peers; where their binaries are.
+fn peers() -> PathBuf {
+    let target = root().join("target/peers");
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--locked", "--manifest-path"])
+        .arg(root().join("bench/peers/Cargo.toml"))
+        .env("CARGO_TARGET_DIR", &target)
+        .env_remove("RUSTFLAGS")
+        .status();
+    assert!(status.expect("cargo runs").success(), "the peers do not build");
+    target.join("release")
+}
+
+/// The rate that a peer says.
+fn peer(folder: &Path, name: &str, arguments: &[&str]) -> f64 {
+    let output = Command::new(folder.join(name)).args(arguments).output().expect("the peer runs");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
+    report["runs_per_second"].as_f64().expect("runs_per_second")
+}
+
+/// Two jobs on two cores against one.
+fn cores(bench: &mut Bench) {
+    unpin();
+    for (what, name, arguments, runs) in
+        [("fork server", "locks", &["2"][..], "6000"), ("in one process", "check", &["5", "0"][..], "600000")]
+    {
+        let (mut one, mut two) = (0f64, 0f64);
+        for _ in 0..REPETITIONS {
+            for (rate, jobs) in [(&mut one, "1"), (&mut two, "2")] {
+                let report = bench.raddle(&["--runs", runs, "--jobs", jobs], name, arguments);
+                *rate = rate.max(report["runs_per_second"].as_f64().expect("runs_per_second"));
+            }
+        }
+        let measured = format!("{two:.0} runs/s ({:.2}x)", two / one);
+        bench.row(&format!("two cores, {what}"), measured, format!("{one:.0} runs/s on one"), "1.8x");
+    }
+    pin();
 }
 
 fn points(bench: &mut Bench) {
@@ -152,7 +240,8 @@ fn points(bench: &mut Bench) {
 
 fn switches(bench: &mut Bench) {
     const ROUNDS: f64 = 100_000.0;
-    let options = ["--policy", "pct:d=1,k=1"];
+    random_switches(bench);
+    let options = ["--policy", "pct:d=1,k=1", "--switch", "os"];
     let run = |rounds: &str| best(|| bench.seconds(&options, "switches", &[rounds]), f64::min);
     let cost = (run("100000") - run("0")) / ROUNDS / 2.0 * 1e6;
     let program = bench.program("switches");
@@ -168,11 +257,28 @@ fn switches(bench: &mut Bench) {
         / 2.0
         * 1e6;
     bench.row(
-        "a switch (with two points)",
+        "a switch of OS threads (with two points)",
         format!("{cost:.2} µs"),
         format!("{native:.2} µs for the bare program's own"),
         "2.5 µs",
     );
+}
+
+/// Threads with mutexes of their own, under the random walk: every step is a pick, and three of four are switches.
+fn random_switches(bench: &mut Bench) {
+    const STEPS: f64 = 4_000_000.0;
+    let options = ["--policy", "random", "--no-guard"];
+    let run = |pairs: &str| {
+        bench.raddle(&["--runs", "1", "--exec"].iter().chain(&options).copied().collect::<Vec<_>>(), "yields", &[pairs])
+    };
+    let cost = best(
+        || {
+            let seconds = |pairs: &str| run(pairs)["seconds"].as_f64().expect("seconds");
+            (seconds("500000") - seconds("0")) / STEPS * 1e9
+        },
+        f64::min,
+    );
+    bench.row("a step of fibers with a random pick, 3 of 4 a switch", format!("{cost:.0} ns"), "-".into(), "70 ns");
 }
 
 fn memory(bench: &mut Bench) {

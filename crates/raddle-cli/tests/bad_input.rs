@@ -55,7 +55,7 @@ fn options_that_make_no_sense() {
     test(&["--policy", "pct:depth=3"], &["has no parameter `depth`"]);
     test(&["--policy", "pct:d=99"], &["a whole number from 1 to 64"]);
     test(&["--points", "memory"], &["not built yet; --points sync is"]);
-    test(&["--switch", "fiber"], &["fibers are not built yet"]);
+    test(&["--switch", "fibre"], &["fibre", "fiber"]);
     test(&["--guard", "0.1", "--no-guard"], &["--guard", "--no-guard"]);
     test(&["--expect-output", "/no/such/file"], &["cannot read /no/such/file"]);
     test(&["--env", "NOTHING"], &["expected NAME=VALUE"]);

@@ -170,7 +170,7 @@ pub fn decided(s: &mut Scheduler, me: ThreadId, next: ThreadId) {
     insist(count(s, book));
     insist(choice(s, me, next));
     // SAFETY: the caller holds the baton.
-    let table = unsafe { &*(&raw const state().pointers) };
+    let table = unsafe { &state().pointers };
     let whole = s.created <= FEW || book.decisions % NOW_AND_THEN == 0;
     if whole {
         insist(threads(s));
@@ -216,7 +216,7 @@ pub fn restarted() {
 /// The caller holds the baton; the thread is parked where it was born.
 pub unsafe fn incarnated(t: ThreadId, plain: bool) {
     // SAFETY: the caller's promise.
-    let s = unsafe { &*(&raw const state().scheduler) };
+    let s = unsafe { &state().scheduler };
     let (book, thread) = (book(), &s.threads[t.index()]);
     // SAFETY: the caller's promise.
     let stack = unsafe { stack_of(thread.fs, thread.context) };

@@ -95,6 +95,10 @@ impl<'a> Runner<'a> {
                     path = path.display()
                 ));
             }
+            if self.plan.recording.is_some() {
+                // What a failing run sets up once, such as a panic's backtrace, the next replay must find undone.
+                self.executor.finish();
+            }
             return Ok((batch, Some(report)));
         }
     }

@@ -249,6 +249,7 @@ mod tests {
             deadline: u64::MAX,
             name,
             start: 0,
+            context: 0,
         }
     }
 

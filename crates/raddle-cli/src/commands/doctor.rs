@@ -64,16 +64,18 @@ struct Problem {
 
 /// Runs the command.
 pub fn run(args: &args::Doctor) -> Result<u8, Error> {
+    let (runtime, fibers) = runtime(args.runtime.as_deref());
     let checks = [
         machine(),
         kernel(),
         glibc(),
         memory_files(),
         addresses(),
-        runtime(args.runtime.as_deref()),
+        runtime,
         dispatch(),
         backtraces(),
         fsgsbase(),
+        fibers,
         cores(),
     ];
     print(&text(&checks, in_container()));
@@ -177,25 +179,42 @@ fn addresses() -> Check {
 }
 
 /// Starts a tiny program, this one, with the runtime in it.
-fn runtime(option: Option<&Path>) -> Check {
+fn runtime(option: Option<&Path>) -> (Check, Check) {
     let name = "runtime library";
+    let unknown = || fibers(&["the runtime library does not work".to_string()]);
     let path = match runtime_library::find(option) {
         Ok(path) => path,
-        Err(error) => return bad(name, Weight::Fatal, error.to_string(), "nothing can be controlled without it"),
+        Err(error) => {
+            let advice = "nothing can be controlled without it";
+            return (bad(name, Weight::Fatal, error.to_string(), advice), unknown());
+        }
     };
     let name = format!("{name} {}", path.display());
     match load(&path) {
-        Ok(()) => good(name),
-        Err(reason) => bad(
+        Ok(obstacles) => (good(name), fibers(&obstacles)),
+        Err(reason) => {
+            let advice = "nothing can be controlled without it; is it from the same release as this program?";
+            (bad(name, Weight::Fatal, reason, advice), unknown())
+        }
+    }
+}
+
+/// Whether threads can be switched as fibers, as the runtime found out.
+fn fibers(obstacles: &[String]) -> Check {
+    let name = "fibers (programs that cannot run on them get OS threads, and the summary says why)";
+    match obstacles.first() {
+        None => good(name),
+        Some(reason) => bad(
             name,
-            Weight::Fatal,
-            reason,
-            "nothing can be controlled without it; is it from the same release as this program?",
+            Weight::Limit,
+            reason.clone(),
+            "threads are switched as OS threads: the same results, but two to forty times slower",
         ),
     }
 }
 
-fn load(runtime: &Path) -> Result<(), String> {
+/// Runs a program with the runtime in it; says what stands in the way of fibers.
+fn load(runtime: &Path) -> Result<Vec<String>, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let program = elf::inspect(&this).map_err(|refusal| refusal.to_string())?;
     let plan = Plan {
@@ -235,7 +254,7 @@ fn load(runtime: &Path) -> Result<(), String> {
     match (campaign.end, campaign.findings.first()) {
         (End::Broken(error), _) => Err(error.to_string()),
         (_, Some(finding)) => Err(format!("a program with it fails: {}", finding.failure.message)),
-        (_, None) => Ok(()),
+        (_, None) => Ok(campaign.os_threads),
     }
 }
 
@@ -254,7 +273,7 @@ fn dispatch() -> Check {
         name,
         Weight::Limit,
         "prctl(PR_SET_SYSCALL_USER_DISPATCH) failed",
-        "futexes that programs use outside of libc are not seen; needs a kernel from 5.11 on",
+        "futexes that programs use outside of libc are not seen, and there are no fibers; needs a kernel from 5.11 on",
     )
 }
 
@@ -290,7 +309,7 @@ fn fsgsbase() -> Check {
         name,
         Weight::Limit,
         "the kernel does not offer them",
-        "switching threads is slower; needs a kernel from 5.9 on",
+        "there are no fibers, so switching threads is slower; needs a kernel from 5.9 on",
     )
 }
 

@@ -145,6 +145,7 @@ mod tests {
             preload_first: Vec::new(),
             instrumented: false,
             debug_info: true,
+            checks: false,
         };
         let exported = BTreeSet::from(["pthread_mutex_lock".to_string(), "pthread_create".to_string()]);
         let library = Library {

@@ -31,6 +31,7 @@ pub fn plan() -> Plan {
                 preload_first: Vec::new(),
                 instrumented: false,
                 debug_info: true,
+                checks: false,
             },
             executable: "/home/ada/bank".into(),
             command: vec!["./bank".into(), "three accounts".into()],
@@ -85,7 +86,7 @@ pub fn campaign(runs: u64) -> Campaign {
 /// A run of three threads.
 pub fn report(run: u64, verdict: Verdict) -> RunReport {
     let counts = Counts { steps: 100 + run, threads: 3, shared_points: 90, hash: run / 2, ..Counts::default() };
-    RunReport { run, verdict, counts, escapes: 0, output_cut: false }
+    RunReport { run, verdict, counts, escapes: 0, output_cut: false, stacks: Default::default() }
 }
 
 /// Two threads that wait for each other.

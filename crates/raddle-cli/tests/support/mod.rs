@@ -3,6 +3,8 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+pub mod programs;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -68,7 +70,7 @@ impl Folder {
 }
 
 /// The runtime library: where RADDLE_RUNTIME says, or as cargo has built it.
-fn runtime() -> PathBuf {
+pub fn runtime() -> PathBuf {
     if let Some(path) = std::env::var_os("RADDLE_RUNTIME") {
         return path.into();
     }

@@ -127,6 +127,8 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         let thread = scheduler().thread(me);
         thread.interruptible = false;
         thread.futex_word = core::ptr::null();
+        // Whoever waits for something else at this address, such as a once, is not for a wake-up to find.
+        thread.futex_bits = 0;
         match wake {
             Wake::TimedOut => -(ETIMEDOUT as isize),
             Wake::Interrupted => -(EINTR as isize),

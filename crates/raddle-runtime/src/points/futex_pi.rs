@@ -72,7 +72,9 @@ unsafe fn lock(me: ThreadId, word: *mut u32, deadline: u64) -> isize {
         thread.futex_bits = u32::MAX;
         thread.interruptible = true;
         let wake = wait(me, Event::new(EventKind::FutexResume, key), Wait::Event, deadline);
-        scheduler().thread(me).interruptible = false;
+        let thread = scheduler().thread(me);
+        thread.interruptible = false;
+        thread.futex_bits = 0;
         match wake {
             // Whoever unlocked it has written our id.
             Wake::Go | Wake::Cancelled => 0,

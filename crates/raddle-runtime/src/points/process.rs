@@ -8,7 +8,9 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use raddle_core::block::{Escape, OsReason, Outcome};
 use raddle_core::{EventKind, ThreadId};
 
+use super::outside::{Caller, Cancelled};
 use crate::control::{self, point, really, scheduler};
+use crate::signals::bit;
 use crate::switch::fibers;
 use crate::{dispatch, failure, interpose, real, sys};
 
@@ -114,9 +116,18 @@ interpose! {
         fork()
     }
 
-    /// Runs a shell command.
+    /// Runs a shell command. The wait for its end is in the model: others run meanwhile.
     fn system(command: *const c_char) -> c_int |me| {
-        with_child(me, || really(me, || real!(system: fn(*const c_char) -> c_int)(command)))
+        if command.is_null() {
+            return really(me, || real!(system: fn(*const c_char) -> c_int)(command));
+        }
+        match run_shell(me, command) {
+            Ok(status) => status,
+            Err(Cancelled) => {
+                super::thread::act_on_cancel(me);
+                super::fail(libc::EINTR)
+            }
+        }
     }
 
     /// Starts a shell command with a pipe.
@@ -173,6 +184,50 @@ interpose! {
         }
         fill_random(buffer, size);
         0
+    }
+}
+
+/// system(3) with its wait in the model; the status, as the function returns it.
+unsafe fn run_shell(me: ThreadId, command: *const c_char) -> Result<c_int, Cancelled> {
+    extern "C" {
+        static environ: *const *mut c_char;
+    }
+    // SAFETY: the caller's command; `me` holds the baton whenever it runs.
+    unsafe {
+        // As the real function: a handler for SIGCHLD must not take the child away.
+        let mask = scheduler().threads[me.index()].signal_mask;
+        super::signal::set_mask(me, mask | bit(libc::SIGCHLD));
+        let arguments =
+            [c"sh".as_ptr().cast_mut(), c"-c".as_ptr().cast_mut(), command.cast_mut(), core::ptr::null_mut()];
+        let mut pid = 0;
+        // The child gets the mask that the caller had.
+        let mut attributes: libc::posix_spawnattr_t = core::mem::zeroed();
+        let mut set: libc::sigset_t = core::mem::zeroed();
+        (&raw mut set).cast::<u64>().write(mask);
+        libc::posix_spawnattr_init(&mut attributes);
+        libc::posix_spawnattr_setsigmask(&mut attributes, &set);
+        libc::posix_spawnattr_setflags(&mut attributes, libc::POSIX_SPAWN_SETSIGMASK as _);
+        let error = posix_spawn(
+            &mut pid,
+            c"/bin/sh".as_ptr(),
+            core::ptr::null(),
+            (&raw const attributes).cast(),
+            arguments.as_ptr(),
+            environ,
+        );
+        libc::posix_spawnattr_destroy(&mut attributes);
+        let mut status = 127 << 8;
+        let waited = match error {
+            0 => super::child::wait_for_pid(Caller::function(me), pid, &mut status, 0, 0),
+            _ => Ok(0),
+        };
+        if waited.is_err() {
+            // As the real function when it is cancelled.
+            crate::syscall!(sys::SYS_kill, pid, libc::SIGKILL);
+            crate::syscall!(libc::SYS_wait4, pid, 0, 0, 0);
+        }
+        super::signal::set_mask(me, mask);
+        waited.map(|result| if result < 0 { super::fail(-result as c_int) } else { status })
     }
 }
 
