@@ -3,7 +3,7 @@
 CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev
 
-.PHONY: all build demo test bench docs check setup clean
+.PHONY: all build demo test bench soak docs check setup clean
 
 all: build
 
@@ -35,6 +35,10 @@ test: setup build
 
 bench: setup build
 	$(CARGO) bench -p raddle-cli --bench speed
+
+# Ten million runs in one process and a million forked ones: nothing may grow. Takes minutes.
+soak: setup build
+	$(CARGO) test --release -p raddle-cli --test soak -- --ignored --nocapture --test-threads=1
 
 docs:
 	mdbook build docs

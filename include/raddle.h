@@ -141,11 +141,10 @@ static __inline__ void raddle_internal_print(raddle_internal_report report) {
  *
  * Under raddle: runs the body under control again and again, on the calling thread, and returns
  *   0  when every run passed;
- *   1  when one failed, and the process can go on: an exception left the body, threads were left running, or state
- *      leaked from one run to the next;
- *   2  when it could not be done: the options are wrong.
- * The report is on standard error when it is not 0. An assertion, a signal or a deadlock ends the process, and raddle
- * reports it.
+ *   1  when one failed, and the process can go on: an exception left the body;
+ *   2  when it could not be done: a check inside the body of another one.
+ * The report is on standard error when it is not 0. An assertion, a signal, a deadlock, threads that are left running
+ * and state that leaks from one run to the next end the process, and raddle reports them.
  *
  * Without raddle: calls the body once and returns 0. Exceptions go their usual way. */
 static __inline__ int raddle_check_with(const struct raddle_options *options, void (*body)(void *), void *arg)

@@ -269,7 +269,7 @@ fn random_switches(bench: &mut Bench) {
     const STEPS: f64 = 4_000_000.0;
     let options = ["--policy", "random", "--no-guard"];
     let run = |pairs: &str| {
-        bench.raddle(&["--runs", "1", "--exec"].iter().chain(&options).copied().collect::<Vec<_>>(), "yields", &[pairs])
+        bench.raddle(&["--runs", "1", "--exec"].iter().chain(&options).copied().collect::<Vec<_>>(), "picks", &[pairs])
     };
     let cost = best(
         || {

@@ -235,7 +235,8 @@ pub fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, Option
     }
 }
 
-fn within<T: PartialOrd + std::fmt::Display>(
+/// A value that must lie within bounds.
+pub fn within<T: PartialOrd + std::fmt::Display>(
     option: &'static str,
     value: T,
     least: T,

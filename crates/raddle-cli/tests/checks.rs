@@ -165,7 +165,8 @@ fn fails(source: &str) {
             assert!(message.contains(get("message")), "{source}, {policy}, {switch}: {message}");
             assert_eq!(report["first_failing_run"], report["runs"], "{report}");
             traces.push((report["trace"].clone(), report["runs"].clone()));
-            if get("replays") != "0" {
+            // The other one finds the same.
+            if get("replays") != "0" && switch == "fiber" {
                 replays(&folder, &report);
             }
         }
@@ -464,8 +465,8 @@ fn two_million_runs_need_no_more_memory_than_some() {
 #[test]
 fn threads_that_leave_through_libc_are_all_given_back() {
     for switch in SWITCHES {
-        does_not_grow("unjoined.c", "15000", switch);
-        does_not_grow("thread-ends.c", "8000", switch);
+        does_not_grow("unjoined.c", "10000", switch);
+        does_not_grow("thread-ends.c", "5000", switch);
     }
 }
 
@@ -515,7 +516,7 @@ fn what_fails_in_rust() {
             assert_eq!(failure["kind"], kind, "{test}, {switch}: {report}");
             let said = failure["message"].as_str().expect("a message");
             assert!(said.contains(message), "{test}, {switch}: {said}");
-            if kind != "leak" {
+            if kind != "leak" && switch == "fiber" {
                 replays(&folder, &report);
             }
             report

@@ -184,7 +184,8 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         // it is made at the same time in every run.
         libc::free(core::hint::black_box(libc::malloc(1)));
         clean_environment(environment);
-        if control::block().is_some() && control::mode() == Mode::Before && crate::check::find_note() {
+        let wanted = control::block().is_some_and(|block| block.settings.check != 0);
+        if wanted && control::mode() == Mode::Before && crate::check::find_note() {
             // Control starts inside the checks.
             control::pass_through();
         } else if let Some(block) = control::block() {

@@ -74,9 +74,9 @@ impl Check {
     ///
     /// # Panics
     ///
-    /// When a run failed and the process can go on: the body panicked or returned an error, threads were left running,
-    /// or state leaked from one run to the next. The message is raddle's report. A deadlock, a signal or an abort ends
-    /// the process, and raddle reports it.
+    /// When the body panicked or returned an error. The message is raddle's report. A deadlock, a signal, an abort,
+    /// threads that are left running and state that leaks from one run to the next end the process, and raddle reports
+    /// them.
     ///
     /// When a setting is wrong.
     #[track_caller]

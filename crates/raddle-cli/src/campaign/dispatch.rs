@@ -21,7 +21,7 @@ const BLOCK: u64 = 64;
 /// From here on blocks grow: each is as long as an eighth of what was before it.
 const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
 
-/// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 1162, …. Whoever makes hundreds
+/// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 1163, …. Whoever makes hundreds
 /// of thousands of runs a second cannot wait for the others every 64 runs.
 pub fn block_end(run: u64) -> u64 {
     if run <= THOUSAND {

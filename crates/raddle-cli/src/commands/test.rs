@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use raddle_core::schedule::MAX_DECISIONS;
+
 use super::{dry_run, print, program, write_json};
 use crate::args;
 use crate::campaign::each_test::{self, TestCase};
@@ -139,7 +141,7 @@ impl Tester {
             plan.seed = seed;
         }
         if let Some(steps) = wishes.max_steps.filter(|_| !self.said.max_steps) {
-            plan.max_steps = steps;
+            plan.max_steps = options::within("max-steps", steps, 1, MAX_DECISIONS)?;
         }
         Ok(())
     }
@@ -152,7 +154,15 @@ impl Tester {
         let mut statuses = Vec::new();
         let mut reports = Vec::new();
         for TestCase { name, arguments } in tests {
-            let plan = self.plan(command[..1].iter().cloned().chain(arguments).collect());
+            let mut plan = self.plan(command[..1].iter().cloned().chain(arguments).collect());
+            if self.program.checks {
+                // A test without a check is a run of the whole program.
+                plan.check = Some(1);
+                match campaign::survey(&plan)? {
+                    Some(wishes) => self.grant(&wishes, &mut plan)?,
+                    None => plan.check = None,
+                }
+            }
             let campaign = self.campaign(&plan)?;
             let summary = Summary { plan: &plan, campaign: &campaign };
             self.print_summary(&summary, Some(&name));
@@ -216,7 +226,7 @@ impl Tester {
             run_timeout: options.run_timeout,
             keep_going: options.keep_going,
             exec: options.exec,
-            check: self.program.checks.then_some(1),
+            check: None,
             out: options.out.clone(),
             recording: None,
         }
