@@ -218,7 +218,6 @@ programs! { fails:
 }
 
 #[test]
-#[ignore = "a pooled identity keeps its cancellation state, its locale and values of keys without destructors"]
 fn nothing_of_another_thread_is_seen() {
     passes("thread-state.c");
 }
@@ -444,12 +443,12 @@ fn does_not_grow(source: &str, runs: &str, switch: &str) {
         for pid in targets(&program, child.id()) {
             samples.entry(pid).or_default().extend(Held::by(pid));
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(5));
     }
     assert!(child.wait().expect("a child").success(), "{source}, {switch}");
     // The other process only asked what the check wants.
     let samples = samples.into_values().max_by_key(Vec::len).expect("a process");
-    assert!(samples.len() >= 20, "{source}, {switch}: {samples:?}");
+    assert!(samples.len() >= 8, "{source}, {switch}: {samples:?}");
     let (early, late) = (samples[samples.len() / 10], samples[samples.len() - 2]);
     assert!(late.kilobytes - early.kilobytes < 1024, "{source}, {switch}: {early:?}, {late:?}");
     assert!(late.descriptors <= early.descriptors, "{source}, {switch}: {early:?}, {late:?}");

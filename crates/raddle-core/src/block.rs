@@ -24,8 +24,9 @@ pub const VERSION: u32 = 1;
 pub const FD_VARIABLE: &str = "RADDLE_BLOCK";
 
 /// Where the runtime maps the block: far from where the kernel and the sanitizers put things, so
-/// that the target's own addresses do not depend on it.
-pub const ADDRESS: usize = 0x2000_0000_0000;
+/// that the target's own addresses do not depend on it. The runtime's own memory lies below, in the same
+/// gigabyte, so that both share page tables.
+pub const ADDRESS: usize = 0x2000_2000_0000;
 
 /// The whole block.
 #[repr(C)]
@@ -81,6 +82,8 @@ pub mod flag {
     pub const NO_TICK: u32 = 1 << 5;
     /// Switch threads as fibers, where that is sound.
     pub const FIBERS: u32 = 1 << 6;
+    /// LD_BIND_NOW in the environment is raddle's, not the user's.
+    pub const BOUND: u32 = 1 << 7;
 }
 
 /// Threads with one size of stack.
@@ -191,12 +194,17 @@ pub struct Settings {
     pub sync_offsets: [u64; SYNC_FUNCTIONS],
     /// In a program with checks ([`CHECKS`]): which of them makes the runs, counted from 1.
     pub check: u32,
-    /// The first and the last run that it is to make.
+    /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork
+    /// server that makes one run, with the seed above.
     pub first_run: u64,
     /// See `first_run`.
     pub last_run: u64,
     /// The campaign's seed, from which the runs in one process take theirs.
     pub campaign_seed: u64,
+    /// The exit status of a good run.
+    pub expect_exit: i32,
+    /// The directory that a good run leaves empty, ended by a zero.
+    pub scratch: [u8; 512],
     /// What each run opens as its standard input, ended by a zero; empty: it keeps what it has.
     pub stdin: [u8; 128],
     /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.

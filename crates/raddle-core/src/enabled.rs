@@ -112,6 +112,21 @@ impl EnabledSet {
         ones(&self.changed[..self.used as usize])
     }
 
+    /// Does something with each of the threads that [`EnabledSet::changed`] gives, and whether it is enabled
+    /// now; faster than the iterator, for policies that look at every point.
+    #[inline(always)]
+    pub fn for_each_changed(&self, mut act: impl FnMut(ThreadId, bool)) {
+        for i in 0..self.used as usize {
+            let mut word = self.changed[i];
+            while word != 0 {
+                let bit = word & word.wrapping_neg();
+                let t = ThreadId((i * 64) as u16 + word.trailing_zeros() as u16);
+                act(t, self.bits[i] & bit != 0);
+                word ^= bit;
+            }
+        }
+    }
+
     /// Forgets which threads changed; the scheduler calls it after each decision.
     #[inline]
     pub fn settle(&mut self) {

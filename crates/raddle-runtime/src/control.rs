@@ -21,7 +21,7 @@ use crate::{dispatch, failure, policies, switch, sys};
 
 /// Where the state lives: away from the target's addresses, see [`block::ADDRESS`]. All memory of the
 /// runtime's is one mapping, because a fork pays for each.
-const STATE_ADDRESS: usize = 0x2100_0000_0000;
+const STATE_ADDRESS: usize = 0x2000_0000_0000;
 /// Where the policy lives.
 const POLICY_ADDRESS: usize = STATE_ADDRESS + size_of::<State>().next_multiple_of(PAGE);
 /// Where the pooled identities live.
@@ -31,6 +31,7 @@ pub const STACKS_ADDRESS: usize = IDENTITIES_ADDRESS + switch::identity::SIZE.ne
 const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
 
 const PAGE: usize = 4096;
+const _: () = assert!(END_ADDRESS <= block::ADDRESS, "the block follows");
 
 /// Everything that the runtime knows. Valid when zeroed.
 #[repr(C)]

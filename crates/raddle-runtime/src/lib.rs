@@ -25,6 +25,7 @@ pub mod pointers;
 pub mod points;
 pub mod policies;
 pub mod scheduler;
+pub mod series;
 pub mod signals;
 pub mod start;
 pub mod switch;

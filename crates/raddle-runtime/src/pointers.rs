@@ -10,7 +10,8 @@ const LARGEST: usize = 16384;
 ///
 /// The table starts small and moves to one of twice the size when it is half full, so that a run
 /// touches only the memory that its threads need. The table of n slots lies at n..2n.
-#[repr(C)]
+// On a page of its own, with the first table.
+#[repr(C, align(4096))]
 pub struct Pointers {
     /// Slots of the current table; 0 before the first insertion.
     size: usize,

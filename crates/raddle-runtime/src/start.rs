@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use raddle_core::block::{self, command, event, fallback, flag, Block};
 
 use crate::control::{self, Mode};
-use crate::{dispatch, points, real, sys, syscall};
+use crate::{dispatch, points, real, series, sys, syscall};
 
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -131,6 +131,13 @@ fn map_block(fd: i32) -> Option<*mut Block> {
 
 /// Takes our variables out of the environment, so that child programs run as if alone.
 unsafe fn clean_environment(environment: *mut *mut c_char) {
+    let bound = control::block().is_some_and(|block| block.settings.flags & flag::BOUND != 0);
+    let ours = |entry: &[u8]| {
+        entry.starts_with(b"LD_PRELOAD=")
+            || entry.starts_with(concat_key())
+            || entry == b"RADDLE_BIND=1"
+            || bound && entry == b"LD_BIND_NOW=1"
+    };
     // SAFETY: the process's environment: a list of strings ended by null, before anybody uses it.
     unsafe {
         let mut original: *mut c_char = core::ptr::null_mut();
@@ -141,7 +148,7 @@ unsafe fn clean_environment(environment: *mut *mut c_char) {
                 // What LD_PRELOAD was for the user; the name is cut down to that of the variable.
                 original = (*from).add("RADDLE_PRELOAD=".len() - "LD_PRELOAD=".len());
                 core::ptr::copy_nonoverlapping(c"LD_PRELOAD=".as_ptr(), original, "LD_PRELOAD=".len());
-            } else if !entry.starts_with(b"LD_PRELOAD=") && !entry.starts_with(concat_key()) {
+            } else if !ours(entry) {
                 *to = *from;
                 to = to.add(1);
             }
@@ -323,17 +330,27 @@ unsafe fn serve(block: &Block) {
                     continue;
                 }
             }
-            let pid = if crate::switch::fibers() {
+            if crate::switch::fibers() {
                 points::thread::provide_identities(&block.settings.stacks);
-                fork_with_identities()
-            } else {
-                real!(fork: fn() -> c_int)()
-            };
-            if pid == 0 {
-                become_run(block, server);
-                return;
             }
-            let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
+            let (first, last) = (block.settings.first_run, block.settings.last_run);
+            let mut run = first;
+            let status = loop {
+                if run != 0 {
+                    series::prepare(block, run);
+                }
+                let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
+                if pid == 0 {
+                    become_run(block, server);
+                    return;
+                }
+                let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
+                // A good run of a series is not worth a word.
+                if run == 0 || !series::passed(block, run - first, status) || run == last {
+                    break status;
+                }
+                run += 1;
+            };
             control.wait_status.store(status, Ordering::Release);
             control.event.fetch_or(event::DONE, Ordering::AcqRel);
             sys::futex_wake_shared(&control.event);
@@ -400,9 +417,9 @@ unsafe fn become_run(block: &Block, server: c_int) {
         if syscall!(libc::SYS_getppid) as c_int != server {
             sys::exit_group(0);
         }
-        // A session of its own, like a program that was started for one run: signals to its group
-        // must not reach the server.
-        syscall!(libc::SYS_setsid);
+        // A group of its own: signals to it must not reach the server. The session, without a terminal, is
+        // the server's.
+        syscall!(libc::SYS_setpgid, 0, 0);
         block.control.run_pid.store(sys::getpid(), Ordering::Release);
         if block.settings.stdin[0] != 0 {
             let fd = syscall!(sys::SYS_open, block.settings.stdin.as_ptr(), libc::O_RDONLY);

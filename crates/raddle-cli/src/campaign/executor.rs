@@ -155,8 +155,32 @@ impl<'a> Executor<'a> {
         Ok(over)
     }
 
+    /// Lets the fork server make the runs of an order as long as they end well. Returns how many did, and
+    /// what is left of the run after them. `None`: there is no fork server.
+    pub fn run_series(&mut self, order: &Order, scratch: &Path) -> Result<Option<(usize, Option<Over>)>, Halt> {
+        self.prepare()?;
+        let Some(Mode::Server(server)) = self.mode else { return Ok(None) };
+        self.output.clear()?;
+        self.block.clear_results();
+        self.configure(0, order);
+        self.block.set(|settings| {
+            settings.first_run = order.first;
+            settings.last_run = order.last;
+            block::put(&mut settings.scratch, scratch.as_os_str().as_bytes());
+        });
+        self.block.control().completed.store(0, Ordering::Relaxed);
+        self.block.control().strays.store(0, Ordering::Relaxed);
+        let over = self.run_forked(server)?;
+        self.output.look()?;
+        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let whole = completed as u64 == order.last - order.first + 1;
+        Ok(Some((completed, (!whole).then_some(over))))
+    }
+
     fn configure(&mut self, seed: u64, order: &Order) {
         self.block.set(|settings| {
+            settings.first_run = 0;
+            settings.last_run = 0;
             settings.seed = seed;
             settings.profile = order.profile;
             settings.stacks = order.stacks;
@@ -164,6 +188,14 @@ impl<'a> Executor<'a> {
     }
 
     fn start(&mut self) -> Result<pid_t, LaunchError> {
+        if self.block.settings().flags & flag::SERVER == 0 {
+            self.launch.bind_late();
+        }
+        let bound = self.launch.is_bound();
+        self.block.set(|settings| {
+            settings.flags &= !flag::BOUND;
+            settings.flags |= if bound { flag::BOUND } else { 0 };
+        });
         self.launch.start(Descriptors {
             block: self.block.descriptor(),
             stdout: self.output.stdout.descriptor(),
@@ -197,8 +229,12 @@ impl<'a> Executor<'a> {
                 control.event.fetch_and(!event::CHILD, Ordering::AcqRel);
                 if let Some(status) = sys::try_wait(pid) {
                     let ending = Ending::from_status(status);
-                    self.must_be_attached(ending)?;
                     sys::sweep_children(None);
+                    if self.launch.bind_late() {
+                        // Perhaps it names a function that is nowhere.
+                        return self.start_server();
+                    }
+                    self.must_be_attached(ending)?;
                     self.server_settings(false);
                     return Ok(Some(format!("it ends before main ({ending})")));
                 }
@@ -269,8 +305,10 @@ impl<'a> Executor<'a> {
         let mut watch = Watch::new(self.plan.run_timeout);
         let mut threads = Vec::new();
         let mut timed_out = None;
+        let mut seen = 0;
         loop {
             let happened = watch.wait(&self.block, &mut self.output, server);
+            let completed = self.block.control().completed.load(Ordering::Acquire);
             let run_pid = self.block.control().run_pid.load(Ordering::Acquire);
             match happened {
                 Happened::Frozen => threads = self.look_at_frozen(run_pid, &mut watch),
@@ -279,6 +317,11 @@ impl<'a> Executor<'a> {
                     return Ok(Over { ending: Ending::from_status(status), timed_out, threads });
                 }
                 Happened::Stopped => return Err(Halt::Stopped),
+                // The limit is for one run, not for a series.
+                Happened::TooSlow if timed_out.is_none() && completed != seen => {
+                    seen = completed;
+                    watch = Watch::new(self.plan.run_timeout);
+                }
                 Happened::TooSlow if timed_out.is_none() => {
                     timed_out = Some(watch.silence());
                     threads = threads::look_from_outside(&mut self.unwinder, &self.frames, run_pid);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use libc::pid_t;
 
+use super::dispatch::FIRST_BLOCK;
 use super::executor::Halt;
 use super::output::Output;
 use super::plan::Plan;
@@ -115,6 +116,32 @@ fn fulfil_in_check(
     Ok(channel.send(&Reply::Idle)?)
 }
 
+/// Makes the runs of an order in series; says whether all that count were made. When there is no fork server
+/// the order is left as far as it was not fulfilled.
+fn make_series(
+    runner: &mut Runner<'_>,
+    order: &mut Order,
+    keep_going: bool,
+    channel: &mut Channel,
+) -> Result<bool, Halt> {
+    while order.first <= order.last {
+        let Some((batch, last)) = runner.series(order)? else { return Ok(false) };
+        order.first += batch.count() + u64::from(last.is_some());
+        if let Some(reason) = runner.os_threads() {
+            channel.send(&Reply::OsThreads(reason))?;
+        }
+        channel.send_batch(batch)?;
+        if let Some(report) = last {
+            let failed = report.failure().is_some();
+            channel.send(&Reply::Runs(vec![report]))?;
+            if failed && !keep_going {
+                break;
+            }
+        }
+    }
+    Ok(true)
+}
+
 /// Makes the runs of an order.
 fn fulfil(
     runner: &mut Runner<'_>,
@@ -128,6 +155,12 @@ fn fulfil(
     if let Some(reason) = runner.prepare()? {
         channel.send(&Reply::Fallback(reason))?;
     }
+    let mut order = order.clone();
+    let series = order.first > FIRST_BLOCK && runner.can_make_series();
+    if series && make_series(runner, &mut order, keep_going, channel)? {
+        return Ok(channel.send(&Reply::Idle)?);
+    }
+    let order = &order;
     let mut finished: Vec<RunReport> = Vec::new();
     let mut reported = Instant::now();
     for run in order.first..=order.last {

@@ -55,6 +55,7 @@ pub struct Launch {
     stdin_path: CString,
     stdin_inherited: Option<RawFd>,
     directory: CString,
+    bound: bool,
 }
 
 /// The descriptors of one start.
@@ -67,6 +68,9 @@ pub struct Descriptors {
     /// Where standard error goes.
     pub stderr: RawFd,
 }
+
+/// The loader's variable.
+const BIND_NOW: &str = "LD_BIND_NOW";
 
 /// What happens between fork and exec; the number of a step that fails goes through a pipe.
 const STEPS: &[&str] = &[
@@ -97,6 +101,11 @@ impl Launch {
         if !spins && target.program.needed.iter().any(|library| library.starts_with("libgomp")) {
             environment::set(&mut variables, OsStr::new("GOMP_SPINCOUNT"), "0".into());
         }
+        // A fork server finds all functions before it forks, or else every run looks for them anew.
+        let users_own = variables.iter().any(|(name, _)| name == "LD_BIND_NOW");
+        if !users_own {
+            environment::set(&mut variables, OsStr::new(BIND_NOW), "1".into());
+        }
         let block = BLOCK_DESCRIPTOR.to_string();
         environment::set(&mut variables, OsStr::new(FD_VARIABLE), block.into());
         let directory = if target.own_directory { &scratch.cwd } else { &target.directory };
@@ -108,7 +117,26 @@ impl Launch {
             stdin_path: c_string(target.stdin.path().as_os_str())?,
             stdin_inherited: target.stdin.inherited(),
             directory: c_string(directory.as_os_str())?,
+            bound: !users_own,
         })
+    }
+
+    /// Lets the loader find functions when they are called: a program may name functions that are nowhere, as
+    /// long as it does not call them. The variable is replaced by one of the same length, so that nothing in
+    /// the program's memory moves.
+    pub fn bind_late(&mut self) -> bool {
+        let was = std::mem::take(&mut self.bound);
+        for entry in self.environment.iter_mut().filter(|_| was) {
+            if entry.as_bytes() == b"LD_BIND_NOW=1" {
+                *entry = c"RADDLE_BIND=1".to_owned();
+            }
+        }
+        was
+    }
+
+    /// Whether functions are found early because raddle says so.
+    pub fn is_bound(&self) -> bool {
+        self.bound
     }
 
     /// Starts the target and returns its process.

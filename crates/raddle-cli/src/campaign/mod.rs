@@ -59,7 +59,7 @@ const ORDERS: usize = 2;
 const ORDER: Duration = Duration::from_millis(20);
 
 /// The most runs in one order.
-const MAX_ORDER: u64 = 16;
+const MAX_ORDER: u64 = 256;
 
 /// The most runs in one order to a check, which makes them in one process.
 const MAX_CHECK_ORDER: u64 = SUMMARIES as u64;

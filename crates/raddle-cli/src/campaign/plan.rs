@@ -122,6 +122,12 @@ impl Plan {
         }
     }
 
+    /// Whether a run that ended well can be told by its status alone.
+    pub fn status_tells(&self) -> bool {
+        let expect = &self.expect;
+        expect.output.is_none() && expect.check.is_none() && !self.target.own_directory && self.recording.is_none()
+    }
+
     /// The settings that all runs share.
     pub fn settings(&self) -> Settings {
         let mut sync_offsets = [0; SYNC_FUNCTIONS];
@@ -157,6 +163,8 @@ impl Plan {
             first_run: 0,
             last_run: 0,
             campaign_seed: self.seed,
+            expect_exit: self.expect.exit,
+            scratch: [0; 512],
             sync_offsets,
             stdin: [0; 128],
             directory: [0; 512],

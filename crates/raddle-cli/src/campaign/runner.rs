@@ -61,6 +61,28 @@ impl<'a> Runner<'a> {
         report
     }
 
+    /// Whether whole series of runs can be left to the fork server.
+    pub fn can_make_series(&self) -> bool {
+        self.plan.status_tells()
+    }
+
+    /// Makes runs of an order in one go: those that passed, and the one after them. `None`: there is no fork
+    /// server to do that.
+    pub fn series(&mut self, order: &Order) -> Result<Option<(Batch, Option<RunReport>)>, Halt> {
+        let Some((completed, over)) = self.executor.run_series(order, &self.scratch.tmp)? else { return Ok(None) };
+        let batch = Batch::new(order.first, self.executor.block.summaries(completed));
+        let Some(over) = over else { return Ok(Some((batch, None))) };
+        let run = order.first + completed as u64;
+        let report = if self.executor.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            self.run(run, order)?
+        } else {
+            let report = self.judge(run, self.plan.run_seed(run), order, &over);
+            self.scratch.clean(self.plan.target.own_directory)?;
+            report?
+        };
+        Ok(Some((batch, Some(report))))
+    }
+
     /// What the program's check asks for; `None`: it is not reached.
     pub fn reach_check(&mut self) -> Result<Option<Wishes>, Halt> {
         self.executor.reach_check()

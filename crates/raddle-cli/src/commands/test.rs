@@ -20,7 +20,7 @@ use crate::environment;
 use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf::Program;
-use crate::options::{self, Options};
+use crate::options::{self, OptionError, Options};
 use crate::report::json::Report;
 use crate::report::text::{self, Amount};
 use crate::report::Summary;
@@ -101,19 +101,29 @@ impl Tester {
 
     /// A campaign for each check that the program reaches, each in one process.
     fn checks(&self, command: &[OsString]) -> Result<u8, Error> {
+        if self.options.check.is_some() || self.options.expect_output.is_some() {
+            let what = "--check and --expect-output look at whole runs of a program, and the checks of this one make \
+                        theirs in one process";
+            return Err(OptionError::NotBuilt { what: what.to_string() }.into());
+        }
         let mut statuses = Vec::new();
         let mut reports = Vec::new();
         for number in 1.. {
             let mut plan = self.plan(command.to_vec());
             plan.check = Some(number);
-            let Some(wishes) = campaign::survey(&plan)? else {
-                if number == 1 {
-                    return Err(TargetError::CheckNotReached.into());
+            let explored = self.explore_check(&mut plan);
+            let (wishes, campaign) = match explored {
+                Ok(Some(explored)) => explored,
+                Ok(None) if number == 1 => return Err(TargetError::CheckNotReached.into()),
+                Ok(None) => break,
+                // What earlier checks have shown is not lost.
+                Err(error) if number > 1 => {
+                    eprintln!("error: {error}");
+                    statuses.push(exit_code::USAGE);
+                    break;
                 }
-                break;
+                Err(error) => return Err(error),
             };
-            self.grant(&wishes, &mut plan)?;
-            let campaign = self.campaign(&plan)?;
             let summary = Summary { plan: &plan, campaign: &campaign };
             let name = wishes.name.unwrap_or_else(|| format!("check {number}"));
             self.print_summary(&summary, Some(&name));
@@ -123,10 +133,18 @@ impl Tester {
                 break;
             }
         }
-        if reports.len() == 1 {
-            return self.write_json(&reports[0], statuses[0]);
+        if let ([report], [status]) = (&reports[..], &statuses[..]) {
+            return self.write_json(report, *status);
         }
         self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
+    }
+
+    /// A campaign for the plan's check; `None`: the program does not reach it.
+    fn explore_check(&self, plan: &mut Plan) -> Result<Option<(Wishes, Campaign)>, Error> {
+        let Some(wishes) = campaign::survey(plan)? else { return Ok(None) };
+        self.grant(&wishes, plan)?;
+        let campaign = self.campaign(plan)?;
+        Ok(Some((wishes, campaign)))
     }
 
     /// Gives a check what it asks for, where the command line is silent.

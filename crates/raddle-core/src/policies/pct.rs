@@ -71,10 +71,15 @@ impl Pct {
     }
 
     /// Step number `step` (counted from 1) has been given to `t`: is it a change point?
+    #[inline(always)]
     fn passed(&mut self, step: u64, t: ThreadId) {
-        if step != self.next_change {
-            return;
+        if step == self.next_change {
+            self.change_at(step, t);
         }
+    }
+
+    #[cold]
+    fn change_at(&mut self, step: u64, t: ThreadId) {
         for i in 1..self.depth {
             if self.change[i - 1] == step {
                 // Several change points on one step: the last one counts, as in the paper's loop.
@@ -110,8 +115,8 @@ impl Policy for Pct {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        for t in point.enabled.changed() {
-            if point.enabled.contains(t) {
+        point.enabled.for_each_changed(|t, enabled| {
+            if enabled {
                 if self.priority[t.index()] == 0 {
                     self.seen = self.seen.max(t.index() + 1);
                     self.priority[t.index()] = INITIAL | (self.rng.next_u64() >> 2) as i64;
@@ -120,7 +125,7 @@ impl Policy for Pct {
             } else {
                 self.best.remove(t.index(), &self.priority);
             }
-        }
+        });
         if point.opened {
             self.passed(point.step, point.current);
         }

@@ -37,6 +37,7 @@ pub(crate) fn bucket(key: usize) -> usize {
 
 impl Waiters {
     /// Notes that `t` waits for `key`, which is not 0.
+    #[inline(always)]
     pub fn insert(&mut self, t: ThreadId, key: usize) {
         self.remove(t);
         let (i, b) = (t.index(), bucket(key));
@@ -52,6 +53,7 @@ impl Waiters {
     }
 
     /// Notes that `t` waits for nothing.
+    #[inline(always)]
     pub fn remove(&mut self, t: ThreadId) {
         let i = t.index();
         if self.links[i].key == 0 {

@@ -15,6 +15,8 @@ const KEYS: usize = 1024;
 static DESTRUCTORS: [AtomicUsize; KEYS] = [const { AtomicUsize::new(0) }; KEYS];
 /// No key from here on has one.
 static END: AtomicUsize = AtomicUsize::new(0);
+/// No key from here on has been made, with a destructor or without.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 
 extern "C" {
     fn pthread_getspecific(key: u32) -> *mut c_void;
@@ -23,6 +25,7 @@ extern "C" {
 
 fn note(key: u32, destructor: usize) {
     if let Some(entry) = DESTRUCTORS.get(key as usize) {
+        MADE.fetch_max(key as usize + 1, Ordering::Relaxed);
         entry.store(destructor, Ordering::Relaxed);
         if destructor != 0 {
             END.fetch_max(key as usize + 1, Ordering::Relaxed);
@@ -63,6 +66,18 @@ pub(super) fn call_destructors_after(key: u32) {
     for (key, ..) in with_values(key as usize + 1) {
         // SAFETY: as above.
         unsafe { pthread_setspecific(key, core::ptr::null()) };
+    }
+}
+
+/// Takes away the calling thread's values: its identity is going to be another thread's.
+pub(super) fn forget_values() {
+    for key in 0..MADE.load(Ordering::Relaxed) as u32 {
+        // SAFETY: plain numbers; a key that is no more has no value.
+        unsafe {
+            if !pthread_getspecific(key).is_null() {
+                pthread_setspecific(key, core::ptr::null());
+            }
+        }
     }
 }
 

@@ -33,7 +33,11 @@ type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 extern "C" {
     fn pthread_setspecific(key: u32, value: *const c_void) -> c_int;
     fn pthread_attr_getdetachstate(attributes: *const c_void, state: *mut c_int) -> c_int;
+    fn uselocale(locale: isize) -> isize;
 }
+
+/// LC_GLOBAL_LOCALE.
+const GLOBAL_LOCALE: isize = -1;
 
 // Whether a sanitizer is there, by weak references: asking dlsym for what is not there allocates.
 global_asm!(
@@ -308,7 +312,10 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
     // SAFETY: `me` runs until it loads `next`.
     unsafe {
         let thread = scheduler().thread(me);
-        if thread.identity != 0 && thread.returned {
+        let marked = thread.cancel_requested || thread.cancel_disabled || thread.cancel_async;
+        if thread.identity != 0 && thread.returned && !marked {
+            keys::forget_values();
+            uselocale(GLOBAL_LOCALE);
             if thread.detached {
                 identity::release(thread.identity);
             }

@@ -41,7 +41,7 @@ const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// All state of a run. Valid when zeroed, but for the engine. What every run touches comes first and lies
 /// close together: a fork server's child pays for each page.
-#[repr(C)]
+#[repr(C, align(4096))]
 pub struct Scheduler {
     /// Who has the baton.
     pub current: ThreadId,
@@ -449,7 +449,7 @@ impl Scheduler {
 
     /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`. Returns the
     /// thread that goes on.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
         let points = self.results().points + 1;
         self.results().points = points;
@@ -474,6 +474,7 @@ impl Scheduler {
         self.arrive_shared(me, wait, ready, deadline)
     }
 
+    #[inline(always)]
     fn arrive_shared(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) -> ThreadId {
         if self.alive > 1 {
             self.results().shared_points += 1;
@@ -494,7 +495,7 @@ impl Scheduler {
     }
 
     /// Thread `me` has been chosen and goes on.
-    #[inline]
+    #[inline(always)]
     pub fn depart(&mut self, me: ThreadId) -> Wake {
         self.current = me;
         self.waiters.remove(me);
@@ -519,6 +520,7 @@ impl Scheduler {
     }
 
     /// Keeps the books on progress.
+    #[inline(always)]
     fn account(&mut self, me: ThreadId) {
         let thread = &mut self.threads[me.index()];
         if thread.was_futile {
@@ -536,6 +538,7 @@ impl Scheduler {
     }
 
     /// Decides who goes on. Ends the run if nobody ever can.
+    #[inline]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
         if self.outside_touched {
             self.outside_touched = false;
@@ -563,6 +566,7 @@ impl Scheduler {
         next
     }
 
+    #[inline(always)]
     fn ask_policy(&mut self, me: ThreadId) -> ThreadId {
         let opened = core::mem::take(&mut self.alone);
         let step = self.results().steps + u64::from(opened);
