@@ -112,10 +112,14 @@ impl<'a> Runner<'a> {
                 let command: Vec<_> = self.plan.target.command.iter().map(|a| a.as_bytes().to_vec()).collect();
                 let path = self.plan.out.join(findings::file_name(failure, &command));
                 let (kind, message) = (failure.kind.title(), &failure.message);
-                self.executor.say(&format!(
-                    "{kind} in run {run}: {message}\n  the schedule is in {path}\n  replay it: raddle replay {path}",
-                    path = path.display()
-                ));
+                let replay = match failure.kind {
+                    Kind::Leak => String::new(),
+                    _ => format!(
+                        "\n  the schedule is in {path}\n  replay it: raddle replay {path}",
+                        path = path.display()
+                    ),
+                };
+                self.executor.say(&format!("{kind} in run {run}: {message}{replay}"));
             }
             if self.plan.recording.is_some() {
                 // What a failing run sets up once, such as a panic's backtrace, the next replay must find undone.

@@ -20,6 +20,7 @@ mod futex_pi;
 pub mod identity;
 pub mod ipc;
 pub mod keys;
+pub mod mapping;
 pub mod mutex;
 pub mod once;
 pub mod open;
