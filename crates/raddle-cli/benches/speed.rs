@@ -109,12 +109,21 @@ fn main() {
     table.load_style(presets::UTF8_BORDERS_ONLY);
     table.set_header(["what", "measured", "against", "bar"]);
     let mut bench = Bench { folder: tempfile::tempdir().expect("a folder"), table };
-    whole_runs(&mut bench);
-    in_process(&mut bench);
-    cores(&mut bench);
-    points(&mut bench);
-    switches(&mut bench);
-    memory(&mut bench);
+    // `cargo bench --bench speed -- in_process cores` measures these only.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let sections: [(&str, fn(&mut Bench)); 6] = [
+        ("whole_runs", whole_runs),
+        ("in_process", in_process),
+        ("cores", cores),
+        ("points", points),
+        ("switches", switches),
+        ("memory", memory),
+    ];
+    for (name, measure) in sections {
+        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
+            measure(&mut bench);
+        }
+    }
     println!("{}", bench.table);
     println!("{}", machine());
 }

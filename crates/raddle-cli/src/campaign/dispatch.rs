@@ -147,12 +147,23 @@ impl Dispatch {
         self.waiting.insert(report.run, report);
     }
 
+    /// Whether a run is the next that counts, and nothing else waits to be counted.
+    pub fn is_next(&self, run: u64) -> bool {
+        run == self.counting && self.waiting.is_empty() && !self.finished()
+    }
+
     /// The next run that counts, if it is over.
     pub fn count(&mut self) -> Option<RunReport> {
         if self.finished() {
             return None;
         }
         let report = self.waiting.remove(&self.counting)?;
+        self.book(&report);
+        Some(report)
+    }
+
+    /// Counts the next run: see [`Dispatch::is_next`].
+    pub fn book(&mut self, report: &RunReport) {
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
         if self.counting <= FIRST_BLOCK && !self.fixed_stacks {
@@ -165,7 +176,6 @@ impl Dispatch {
             self.block = Profile::default();
         }
         self.counting += 1;
-        Some(report)
     }
 
     /// Whether all runs that count have been counted.

@@ -259,7 +259,15 @@ impl<'a> Main<'a> {
                     }
                     News::Reply(Reply::Batch(batch)) => {
                         self.made += batch.count();
-                        batch.reports().for_each(|report| self.dispatch.accept(report));
+                        for report in batch.reports() {
+                            // Nearly all come in their order, and need not wait for it in a tree.
+                            if self.dispatch.is_next(report.run) {
+                                self.dispatch.book(&report);
+                                self.take(report);
+                            } else {
+                                self.dispatch.accept(report);
+                            }
+                        }
                     }
                     News::Reply(Reply::Idle | Reply::Reached(_)) => {}
                     News::Reply(Reply::Fallback(reason)) => {

@@ -1,6 +1,7 @@
 //! What a campaign knows of its runs, counted one by one in their order.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use raddle_core::block::Escape;
 use raddle_core::rng::splitmix64;
@@ -36,7 +37,26 @@ pub struct Tally {
     pub escapes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
     pub trace: u64,
-    hashes: HashSet<u64>,
+    hashes: HashSet<u64, BuildHasherDefault<Spread>>,
+}
+
+/// A hasher for what is a hash already: hundreds of thousands of schedules come in a second.
+#[derive(Clone, Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The upper bits choose among neighbours in the table, the lower ones the place.
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    }
 }
 
 impl Tally {

@@ -164,8 +164,8 @@ impl Channel {
     }
 
     /// Sends runs of a check.
-    pub fn send_batch(&mut self, batch: Batch) -> io::Result<()> {
-        let payload = batch.payload.clone();
+    pub fn send_batch(&mut self, mut batch: Batch) -> io::Result<()> {
+        let payload = std::mem::take(&mut batch.payload);
         self.send(&Reply::Batch(batch))?;
         self.stream.write_all(&payload)
     }
