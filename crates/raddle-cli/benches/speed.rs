@@ -111,7 +111,8 @@ fn main() {
     let mut bench = Bench { folder: tempfile::tempdir().expect("a folder"), table };
     // `cargo bench --bench speed -- in_process cores` measures these only.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let sections: [(&str, fn(&mut Bench)); 6] = [
+    type Section = (&'static str, fn(&mut Bench));
+    let sections: [Section; 6] = [
         ("whole_runs", whole_runs),
         ("in_process", in_process),
         ("cores", cores),
