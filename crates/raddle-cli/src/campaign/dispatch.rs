@@ -147,9 +147,9 @@ impl Dispatch {
         self.waiting.insert(report.run, report);
     }
 
-    /// Whether a run is the next that counts, and nothing else waits to be counted.
-    pub fn is_next(&self, run: u64) -> bool {
-        run == self.counting && self.waiting.is_empty() && !self.finished()
+    /// The next run that is to count.
+    pub fn counting(&self) -> u64 {
+        self.counting
     }
 
     /// The next run that counts, if it is over.
@@ -162,7 +162,7 @@ impl Dispatch {
         Some(report)
     }
 
-    /// Counts the next run: see [`Dispatch::is_next`].
+    /// Counts the next run, which is this one.
     pub fn book(&mut self, report: &RunReport) {
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);

@@ -33,7 +33,7 @@ pub mod threads;
 mod watch;
 pub mod wire;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
 use tally::Tally;
 use target_error::TargetError;
-use wire::{Order, Reply, Wishes};
+use wire::{Batch, Order, Reply, Wishes};
 
 /// Orders that a job may have at once, so that it need not wait for the next one.
 const ORDERS: usize = 2;
@@ -173,6 +173,8 @@ struct Main<'a> {
     jobs: usize,
     /// Runs that are over, counted or not.
     made: u64,
+    /// Runs that passed and whose turn has not come, by the first of each batch.
+    batches: BTreeMap<u64, Batch>,
 }
 
 impl<'a> Main<'a> {
@@ -197,6 +199,7 @@ impl<'a> Main<'a> {
             end: End::Complete,
             jobs,
             made: 0,
+            batches: BTreeMap::new(),
         }
     }
 
@@ -219,6 +222,9 @@ impl<'a> Main<'a> {
                 }
             }
             self.count();
+            for batch in std::mem::take(&mut self.batches).into_values() {
+                batch.reports().for_each(|report| self.dispatch.accept(report));
+            }
             let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, false, false)).rest();
             rest.for_each(|report| self.take(report));
         }
@@ -259,15 +265,7 @@ impl<'a> Main<'a> {
                     }
                     News::Reply(Reply::Batch(batch)) => {
                         self.made += batch.count();
-                        for report in batch.reports() {
-                            // Nearly all come in their order, and need not wait for it in a tree.
-                            if self.dispatch.is_next(report.run) {
-                                self.dispatch.book(&report);
-                                self.take(report);
-                            } else {
-                                self.dispatch.accept(report);
-                            }
-                        }
+                        self.batches.insert(batch.first, batch);
                     }
                     News::Reply(Reply::Idle | Reply::Reached(_)) => {}
                     News::Reply(Reply::Fallback(reason)) => {
@@ -320,8 +318,18 @@ impl<'a> Main<'a> {
     }
 
     fn count(&mut self) {
-        while let Some(report) = self.dispatch.count() {
-            self.take(report);
+        loop {
+            while let Some(report) = self.dispatch.count() {
+                self.take(report);
+            }
+            let Some(batch) = self.batches.remove(&self.dispatch.counting()) else { return };
+            for report in batch.reports() {
+                if self.dispatch.finished() {
+                    return;
+                }
+                self.dispatch.book(&report);
+                self.take(report);
+            }
         }
     }
 
