@@ -18,10 +18,10 @@ use super::wire::Order;
 pub const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block, up to a thousand runs.
 const BLOCK: u64 = 64;
-/// From here on blocks grow: each is as long as an eighth of what was before it.
+/// From here on blocks grow: each is as long as all that was before it.
 const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
 
-/// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 1163, …. Whoever makes hundreds
+/// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 2068, …. Whoever makes hundreds
 /// of thousands of runs a second cannot wait for the others every 64 runs.
 pub fn block_end(run: u64) -> u64 {
     if run <= THOUSAND {
@@ -29,7 +29,7 @@ pub fn block_end(run: u64) -> u64 {
     }
     let mut end = THOUSAND;
     while end < run {
-        end = end.saturating_add(end / 8);
+        end = end.saturating_mul(2);
     }
     end
 }
@@ -244,8 +244,8 @@ mod tests {
 
     #[test]
     fn blocks_end_at_fixed_numbers() {
-        let ends: Vec<_> = [1, 10, 11, 74, 75, 138, 139].into_iter().map(block_end).collect();
-        assert_eq!(ends, [10, 10, 74, 74, 138, 138, 202]);
+        let ends: Vec<_> = [1, 10, 11, 74, 75, 138, 139, 1034, 1035, 2068, 2069].into_iter().map(block_end).collect();
+        assert_eq!(ends, [10, 10, 74, 74, 138, 138, 202, 1034, 2068, 2068, 4136]);
     }
 
     #[test]
