@@ -136,6 +136,22 @@ pub struct Summary {
     pub cut: u32,
 }
 
+impl From<&Results> for Summary {
+    fn from(results: &Results) -> Summary {
+        Summary {
+            hash: results.hash,
+            steps: results.steps,
+            points: results.points,
+            shared_points: results.shared_points,
+            switches: results.switches,
+            escapes: results.escapes,
+            guard_fired: results.guard_fired,
+            threads: results.threads,
+            cut: 0,
+        }
+    }
+}
+
 /// What a check asks for; what is zero is not said.
 #[derive(Clone, Copy)]
 #[repr(C)]

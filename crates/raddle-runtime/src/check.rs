@@ -66,15 +66,9 @@ pub fn find_note() -> bool {
     }
     let mut found = false;
     // SAFETY: the visitor writes the flag only.
-    unsafe { libc::dl_iterate_phdr(Some(transmute_visit(visit)), (&raw mut found).cast()) };
+    unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
     PRESENT.store(found, Ordering::Relaxed);
     found
-}
-
-type Visit = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
-
-fn transmute_visit(visit: Visit) -> Visit {
-    visit
 }
 
 /// Whether notes contain ours.
@@ -334,17 +328,7 @@ unsafe fn leaked() {
 unsafe fn summary() -> Summary {
     // SAFETY: between two runs.
     let results = unsafe { scheduler() }.results();
-    Summary {
-        hash: results.hash,
-        steps: results.steps,
-        points: results.points,
-        shared_points: results.shared_points,
-        switches: results.switches,
-        escapes: results.escapes,
-        guard_fired: results.guard_fired,
-        threads: results.threads,
-        cut: 0,
-    }
+    Summary::from(&*results)
 }
 
 /// Makes one run; says whether the body failed.

@@ -38,17 +38,7 @@ pub unsafe fn passed(block: &Block, index: u64, status: c_int) -> bool {
     if !good {
         return false;
     }
-    let summary = Summary {
-        hash: results.hash,
-        steps: results.steps,
-        points: results.points,
-        shared_points: results.shared_points,
-        switches: results.switches,
-        escapes: results.escapes,
-        guard_fired: results.guard_fired,
-        threads: results.threads,
-        cut: 0,
-    };
+    let summary = Summary::from(results);
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line reads the summaries after the series.
     unsafe { (*block).summaries[index as usize] = summary };
