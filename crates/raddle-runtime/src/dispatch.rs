@@ -276,7 +276,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         if let Some(me) = me {
             // libc's own signal would act now.
             // SAFETY: nothing in this frame needs to be dropped.
-            unsafe { points::thread::cancel_in_libc(me) };
+            unsafe { points::cancel::cancel_in_libc(me) };
         }
         crate::signals::fiber::before_return(context);
     }

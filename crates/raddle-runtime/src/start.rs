@@ -202,7 +202,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
                 if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
                     serve(block);
                 } else if crate::switch::fibers() {
-                    points::thread::provide_identities(&block.settings.stacks);
+                    points::incarnate::provide_identities(&block.settings.stacks);
                 }
                 begin_run();
             } else if block.settings.flags & flag::SERVER != 0 {
@@ -331,7 +331,7 @@ unsafe fn serve(block: &Block) {
                 }
             }
             if crate::switch::fibers() {
-                points::thread::provide_identities(&block.settings.stacks);
+                points::incarnate::provide_identities(&block.settings.stacks);
             }
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let mut run = first;

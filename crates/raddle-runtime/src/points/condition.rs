@@ -7,8 +7,8 @@ use libc::{timespec, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
+use super::cancel::act_on_cancel;
 use super::mutex::{acquired, lock, shared};
-use super::thread::act_on_cancel;
 use super::time::{deadline, valid};
 use crate::control::{point, scheduler, wait, wait_through};
 use crate::interpose;

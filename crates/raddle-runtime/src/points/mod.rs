@@ -8,6 +8,7 @@ pub mod alarm;
 pub mod barrier;
 pub mod c11;
 pub mod call;
+pub mod cancel;
 pub mod child;
 pub mod condition;
 pub mod connection;
@@ -18,6 +19,7 @@ pub mod file_lock;
 pub mod futex;
 mod futex_pi;
 pub mod identity;
+pub mod incarnate;
 pub mod ipc;
 pub mod keys;
 pub mod mapping;
@@ -165,8 +167,8 @@ macro_rules! interpose {
                     let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
-                    if $crate::points::thread::must_stop_now(me) {
-                        $crate::points::thread::act_on_cancel(me);
+                    if $crate::points::cancel::must_stop_now(me) {
+                        $crate::points::cancel::act_on_cancel(me);
                     }
                     let $me = me;
                     $body

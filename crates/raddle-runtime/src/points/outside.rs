@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use libc::{pollfd, EAGAIN, EINTR};
 use raddle_core::{Event, EventKind, ThreadId};
 
-use super::thread::cancel_is_due;
+use super::cancel::cancel_is_due;
 use super::time::from_now;
 use crate::control::{self, point, scheduler, state};
 use crate::dispatch::Request;
@@ -133,7 +133,7 @@ impl Caller {
 /// where libc's books say whether it would have an effect.
 fn cancel_signal_is_pending() -> bool {
     if crate::switch::fibers() {
-        return super::thread::libc_lets_cancel();
+        return super::cancel::libc_lets_cancel();
     }
     const SIGCANCEL: u64 = 1 << 31;
     let mut pending = 0u64;
@@ -148,7 +148,7 @@ macro_rules! conclude {
         match $outcome {
             Ok(result) => $crate::points::result(result) as _,
             Err($crate::points::outside::Cancelled) => {
-                $crate::points::thread::act_on_cancel($me);
+                $crate::points::cancel::act_on_cancel($me);
                 $crate::points::fail(libc::EINTR) as _
             }
         }

@@ -124,7 +124,7 @@ interpose! {
         match run_shell(me, command) {
             Ok(status) => status,
             Err(Cancelled) => {
-                super::thread::act_on_cancel(me);
+                super::cancel::act_on_cancel(me);
                 super::fail(libc::EINTR)
             }
         }

@@ -7,7 +7,7 @@ use libc::{timespec, EAGAIN, EINTR, EINVAL, ETIMEDOUT};
 use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
-use super::thread::{act_on_cancel, cancel_is_due};
+use super::cancel::{act_on_cancel, cancel_is_due};
 use super::time::{deadline, valid};
 use super::{errno, fail};
 use crate::control::{point, really, scheduler, wait};

@@ -413,14 +413,14 @@ interpose! {
     /// Waits for a signal handler to run, under another mask.
     fn sigsuspend(mask: *const u64) -> c_int |me| {
         suspend(me, Some(*mask));
-        super::thread::act_on_cancel(me);
+        super::cancel::act_on_cancel(me);
         fail(EINTR)
     }
 
     /// Waits for a signal handler to run.
     fn pause() -> c_int |me| {
         suspend(me, None);
-        super::thread::act_on_cancel(me);
+        super::cancel::act_on_cancel(me);
         fail(EINTR)
     }
 
@@ -428,7 +428,7 @@ interpose! {
     fn sigwait(set: *const u64, signal: *mut c_int) -> c_int |me| {
         loop {
             match wait_for_signal(me, set, core::ptr::null_mut(), NEVER) {
-                n if n == -(EINTR as isize) => super::thread::act_on_cancel(me),
+                n if n == -(EINTR as isize) => super::cancel::act_on_cancel(me),
                 n if n < 0 => return -n as c_int,
                 n => {
                     *signal = n as c_int;
@@ -444,7 +444,7 @@ interpose! {
         if n > 0 {
             as_libc_says(info);
         }
-        super::thread::act_on_cancel(me);
+        super::cancel::act_on_cancel(me);
         result(n) as c_int
     }
 
@@ -458,7 +458,7 @@ interpose! {
         if n > 0 {
             as_libc_says(info);
         }
-        super::thread::act_on_cancel(me);
+        super::cancel::act_on_cancel(me);
         result(n) as c_int
     }
 

@@ -1,4 +1,4 @@
-//! pthread_create and what follows from it: joining, detaching, ending, cancelling.
+//! pthread_create and what follows from it: joining, detaching, ending.
 //!
 //! Every thread is really created. It starts in [`trampoline`] (as a fiber: in [`fiber_main`]), waits
 //! for its first turn, and ends in a destructor of thread-specific data that is armed again until it
@@ -12,14 +12,15 @@ use core::ffi::{c_int, c_void};
 use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use libc::{timespec, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT};
-use raddle_core::block::{Escape, OsReason, Outcome, Stacks};
+use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
+use raddle_core::block::Outcome;
 use raddle_core::{Event, EventKind, ThreadId};
 
+use super::cancel::{self, act_on_cancel};
 use super::identity::abandon_robust_lists;
-use super::keys;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
+use super::{incarnate, keys};
 use crate::control::{self, current, point, really, scheduler, state, wait_through, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
@@ -60,8 +61,6 @@ extern "C" {
 static KEY: AtomicU32 = AtomicU32::new(0);
 /// Where glibc keeps a thread's kernel id, in bytes from its thread pointer; 0 when unknown.
 static TID_OFFSET: AtomicUsize = AtomicUsize::new(0);
-/// PTHREAD_CANCEL_DISABLE.
-const CANCEL_DISABLE: c_int = 1;
 /// A sanitizer's pthread_create holds a lock with all signals blocked around ours: no point may stand
 /// there after the thread exists.
 static SANITIZED: AtomicBool = AtomicBool::new(false);
@@ -80,7 +79,7 @@ pub fn prepare() {
         KEY.store(key + 1, Ordering::Relaxed);
     }
     find_tid_offset();
-    find_cancel_type();
+    cancel::find_cancel_type();
     // SAFETY: reads two words that the loader has filled in.
     let sanitized = unsafe { raddle_sanitizer() } != 0;
     SANITIZED.store(sanitized, Ordering::Relaxed);
@@ -114,56 +113,9 @@ fn find_tid_offset() {
     }
 }
 
-/// Where glibc keeps a thread's cancellation type, in bytes from its thread pointer; 0 when unknown.
-/// It is set to asynchronous around the blocking calls that libc makes itself.
-static CANCEL_TYPE: AtomicUsize = AtomicUsize::new(0);
-/// The bit of it in the byte there.
-static CANCEL_TYPE_BIT: AtomicU32 = AtomicU32::new(0);
-
-fn find_cancel_type() {
-    const BYTES: usize = 0x700;
-    let pointer = sys::thread_pointer() as *const [u8; BYTES];
-    let set = |kind: c_int| {
-        let mut old = 0;
-        // SAFETY: changes the calling thread only, and no request is pending.
-        unsafe { real!(pthread_setcanceltype: fn(c_int, *mut c_int) -> c_int)(kind, &mut old) };
-    };
-    // SAFETY: inside glibc's `struct pthread`.
-    let before = unsafe { pointer.read_volatile() };
-    set(1);
-    // SAFETY: as above.
-    let after = unsafe { pointer.read_volatile() };
-    set(0);
-    if let Some(at) = (0x2c0..BYTES).find(|&i| before[i] != after[i]) {
-        CANCEL_TYPE.store(at, Ordering::Relaxed);
-        CANCEL_TYPE_BIT.store(u32::from(before[at] ^ after[at]), Ordering::Relaxed);
-    }
-}
-
-/// Whether libc lets the calling thread be cancelled where it stands, in a call of its own.
-pub(super) fn libc_lets_cancel() -> bool {
-    let at = CANCEL_TYPE.load(Ordering::Relaxed);
-    let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;
-    // SAFETY: inside the calling thread's control block.
-    at != 0 && unsafe { *((sys::thread_pointer() + at) as *const u8) } & bit != 0
-}
-
-/// Sets libc's cancellation type of a parked fiber; says what it was.
-fn change_libc_cancel_type(handle: usize, asynchronous: bool) -> bool {
-    let at = CANCEL_TYPE.load(Ordering::Relaxed);
-    let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;
-    // SAFETY: inside the control block of a thread that lives and does not run.
-    unsafe {
-        let byte = (handle + at) as *mut u8;
-        let before = *byte & bit != 0;
-        *byte = if asynchronous { *byte | bit } else { *byte & !bit };
-        before
-    }
-}
-
 /// Whether enough is known of libc's control block for fibers.
 pub fn knows_libc() -> bool {
-    TID_OFFSET.load(Ordering::Relaxed) != 0 && CANCEL_TYPE.load(Ordering::Relaxed) != 0
+    TID_OFFSET.load(Ordering::Relaxed) != 0 && cancel::knows_libc()
 }
 
 /// Whether the program is built with a sanitizer.
@@ -365,122 +317,6 @@ pub unsafe fn last_calls(request: &Request) -> isize {
     }
 }
 
-/// How the program wants the stack of a thread, when that is all that it wants (and detaching).
-unsafe fn plain_stacks(attributes: *const c_void) -> Option<Stacks> {
-    /// glibc's `struct pthread_attr`, as far as it is the same in all versions.
-    #[repr(C)]
-    struct Attributes {
-        scheduling: [c_int; 2],
-        flags: c_int,
-        guard: usize,
-        stack: usize,
-        size: usize,
-        extension: usize,
-    }
-    const DETACHED: c_int = 1;
-    if attributes.is_null() {
-        return Some(Stacks { size: 0, guard: 4096, count: 1 });
-    }
-    // SAFETY: the caller's attributes.
-    let wanted = unsafe { &*attributes.cast::<Attributes>() };
-    let plain = wanted.flags & !DETACHED == 0 && wanted.stack == 0 && wanted.extension == 0;
-    plain.then_some(Stacks { size: wanted.size as u64, guard: wanted.guard as u32, count: 1 })
-}
-
-/// Notes what stacks the run's threads have, for the next runs.
-fn count_stacks(stacks: Stacks) {
-    // SAFETY: the caller holds the baton.
-    let counted = &mut unsafe { scheduler() }.results().stacks;
-    let free_or_same = |s: &&mut Stacks| s.count == 0 || s.one() == stacks;
-    if let Some(entry) = counted.iter_mut().find(free_or_same) {
-        *entry = Stacks { count: entry.count + 1, ..stacks };
-    }
-}
-
-/// Gives a new thread its identity: a pooled one, or one that is really made now. Sets the handle.
-unsafe fn incarnate(
-    me: ThreadId,
-    child: ThreadId,
-    handle: *mut usize,
-    attributes: *const c_void,
-    really_create: impl FnOnce(*mut usize, *const c_void, usize, *mut c_void) -> c_int,
-) -> c_int {
-    // SAFETY: `me` holds the baton.
-    unsafe {
-        let stacks = plain_stacks(attributes);
-        if let Some(stacks) = stacks {
-            count_stacks(stacks);
-        }
-        let taken = match stacks.and_then(|stacks| identity::take(stacks)) {
-            Some(taken) => taken,
-            None => {
-                let null = core::ptr::null_mut();
-                // A thread that will be used again must stay joinable for libc.
-                let pooled = stacks.is_some() && identity::reuses();
-                let attributes = if pooled { joinable(attributes) } else { attributes };
-                let made = really(me, || fiber::make(|routine| really_create(handle, attributes, routine, null)));
-                match made {
-                    Ok(context) => stacks
-                        .filter(|_| pooled)
-                        .and_then(|stacks| identity::adopt(stacks, *handle, context))
-                        .unwrap_or(identity::Taken { place: 0, fs: *handle, context }),
-                    Err(error) => return error,
-                }
-            }
-        };
-        *handle = taken.fs;
-        let thread = scheduler().thread(child);
-        thread.identity = taken.place;
-        thread.fs = taken.fs;
-        thread.context = taken.context;
-        thread.name = scheduler().threads[me.index()].name;
-        #[cfg(feature = "verify")]
-        crate::verify::incarnated(child, stacks.is_some());
-        0
-    }
-}
-
-/// The same attributes without the detached state.
-unsafe fn joinable(attributes: *const c_void) -> *const c_void {
-    static COPY: Copied = Copied(core::cell::UnsafeCell::new([0; 7]));
-    struct Copied(core::cell::UnsafeCell<[usize; 7]>);
-    // SAFETY: used by the holder of the baton only, until the thread is created.
-    unsafe impl Sync for Copied {}
-    if attributes.is_null() {
-        return attributes;
-    }
-    // SAFETY: a pthread_attr_t has 56 bytes; the flags are its third int.
-    unsafe {
-        let copy = COPY.0.get();
-        *copy = *attributes.cast();
-        *copy.cast::<c_int>().add(2) &= !1;
-        copy.cast()
-    }
-}
-
-/// Makes identities ready for the threads that earlier runs made.
-///
-/// # Safety
-/// There is one thread, and the run has not started.
-pub unsafe fn provide_identities(wanted: &[Stacks]) {
-    // SAFETY: the caller's promise; plain calls of libc.
-    unsafe {
-        identity::provide(wanted, &mut |stacks, routine| {
-            let mut attributes: libc::pthread_attr_t = core::mem::zeroed();
-            let mut handle = 0usize;
-            libc::pthread_attr_init(&mut attributes);
-            if stacks.size != 0 {
-                libc::pthread_attr_setstacksize(&mut attributes, stacks.size as usize);
-            }
-            libc::pthread_attr_setguardsize(&mut attributes, stacks.guard as usize);
-            let create = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
-            let error = create(&mut handle, (&raw const attributes).cast(), routine, core::ptr::null_mut());
-            libc::pthread_attr_destroy(&mut attributes);
-            (error == 0).then_some(handle)
-        });
-    }
-}
-
 /// Creates a thread; shared by pthread_create and thrd_create.
 pub(super) unsafe fn create(
     me: ThreadId,
@@ -507,7 +343,7 @@ pub(super) unsafe fn create(
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
         let id = child.index() as *mut c_void;
         let result = if fibers() {
-            incarnate(me, child, handle, attributes, really_create)
+            incarnate::incarnate(me, child, handle, attributes, really_create)
         } else {
             really(me, || really_create(handle, attributes, trampoline as *const () as usize, id))
         };
@@ -585,47 +421,6 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
         scheduler().thread(other).life = Life::None;
         result
     }
-}
-
-/// Acts on a cancellation request: does not return when cancellation is enabled.
-///
-/// # Safety
-/// Nothing in the calling frames may need to be dropped.
-pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
-    // SAFETY: `me` holds the baton; the real function unwinds the stack.
-    unsafe {
-        let thread = scheduler().thread(me);
-        if thread.cancel_requested && !thread.cancel_disabled {
-            real!(pthread_testcancel: fn())();
-        }
-    }
-}
-
-/// Cancels a fiber in a system call that libc made itself, where libc's signal would have done it.
-///
-/// # Safety
-/// As for [`act_on_cancel`].
-pub unsafe extern "C-unwind" fn cancel_in_libc(me: ThreadId) {
-    if cancel_is_due(me) && libc_lets_cancel() {
-        // SAFETY: the caller's promise.
-        unsafe { act_on_cancel(me) };
-    }
-}
-
-/// Whether the thread was cancelled and wanted that to act at once: then it acts at every schedule
-/// point.
-#[inline]
-pub fn must_stop_now(me: ThreadId) -> bool {
-    // SAFETY: `me` holds the baton.
-    let thread = unsafe { scheduler() }.thread(me);
-    thread.cancel_requested && thread.cancel_async && !thread.cancel_disabled
-}
-
-/// Whether a cancellation request is to be acted on now.
-pub(super) fn cancel_is_due(me: ThreadId) -> bool {
-    // SAFETY: `me` holds the baton.
-    let thread = unsafe { scheduler() }.thread(me);
-    thread.cancel_requested && !thread.cancel_disabled
 }
 
 /// The thread that creates another one. A constructor that starts a thread before main starts the
@@ -728,73 +523,5 @@ interpose! {
             }
         }
         really(me, || real!(pthread_detach: fn(usize) -> c_int)(handle))
-    }
-
-    /// Asks a thread to end at its next cancellation point.
-    fn pthread_cancel(handle: usize) -> c_int |me| {
-        point(me, EventKind::Cancel, handle);
-        let Some(other) = state().pointers.get(handle) else {
-            return real!(pthread_cancel: fn(usize) -> c_int)(handle);
-        };
-        let thread = scheduler().thread(other);
-        if thread.life != Life::Alive {
-            return 0;
-        }
-        thread.cancel_requested = true;
-        if thread.cancel_async {
-            scheduler().escaped(Escape::AsyncCancel);
-        }
-        // Deferred as far as glibc knows: it only sets a bit in the other thread.
-        let result = really(me, || {
-            // A fiber has no OS thread that libc's signal could reach: deferred as far as libc knows.
-            let asynchronous = fibers() && change_libc_cancel_type(handle, false);
-            let result = real!(pthread_cancel: fn(usize) -> c_int)(handle);
-            if asynchronous {
-                change_libc_cancel_type(handle, true);
-            }
-            if fibers() && result == ESRCH { 0 } else { result }
-        });
-        let thread = scheduler().thread(other);
-        if thread.cancellable && !thread.cancel_disabled {
-            scheduler().disturb(other, Wake::Cancelled);
-        }
-        if other == me && scheduler().threads[me.index()].cancel_async {
-            act_on_cancel(me);
-        }
-        result
-    }
-
-    /// Ends the thread here if it was asked to.
-    fn pthread_testcancel() |me| {
-        if cancel_is_due(me) {
-            act_on_cancel(me);
-        }
-    }
-
-    /// Lets the thread be cancelled or not.
-    fn pthread_setcancelstate(new: c_int, old: *mut c_int) -> c_int |me| {
-        let result = real!(pthread_setcancelstate: fn(c_int, *mut c_int) -> c_int)(new, old);
-        if result == 0 {
-            scheduler().thread(me).cancel_disabled = new == CANCEL_DISABLE;
-        }
-        result
-    }
-
-    /// Deferred or asynchronous cancellation; the latter acts at schedule points.
-    fn pthread_setcanceltype(new: c_int, old: *mut c_int) -> c_int |me| {
-        if new != 0 && new != 1 {
-            return EINVAL;
-        }
-        let thread = scheduler().thread(me);
-        if !old.is_null() {
-            *old = c_int::from(thread.cancel_async);
-        }
-        thread.cancel_async = new == 1;
-        if new == 1 {
-            failure::needs_os_threads(OsReason::AsyncCancel);
-            scheduler().escaped(Escape::AsyncCancel);
-            act_on_cancel(me);
-        }
-        0
     }
 }

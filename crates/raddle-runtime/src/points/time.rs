@@ -6,8 +6,8 @@ use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::block::OsReason;
 use raddle_core::{Event, EventKind, ThreadId};
 
+use super::cancel::act_on_cancel;
 use super::fail;
-use super::thread::act_on_cancel;
 use crate::control::{self, point, scheduler, wait};
 use crate::interpose;
 use crate::scheduler::clock::{Clock, NEVER};
