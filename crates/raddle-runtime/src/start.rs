@@ -334,6 +334,7 @@ unsafe fn serve(block: &Block) {
                 points::incarnate::provide_identities(&block.settings.stacks);
             }
             let (first, last) = (block.settings.first_run, block.settings.last_run);
+            let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
             let mut run = first;
             let status = loop {
                 if run != 0 {
@@ -341,16 +342,18 @@ unsafe fn serve(block: &Block) {
                 }
                 let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
                 if pid == 0 {
+                    sys::close(scratch);
                     become_run(block, server);
                     return;
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
                 // A good run of a series is not worth a word.
-                if run == 0 || !series::passed(block, run - first, status) || run == last {
+                if run == 0 || !series::passed(block, scratch, run - first, status) || run == last {
                     break status;
                 }
                 run += 1;
             };
+            sys::close(scratch);
             control.wait_status.store(status, Ordering::Release);
             control.event.fetch_or(event::DONE, Ordering::AcqRel);
             sys::futex_wake_shared(&control.event);

@@ -90,6 +90,14 @@ pub fn getpid() -> i32 {
     unsafe { syscall!(SYS_getpid) as i32 }
 }
 
+/// Closes one of our own descriptors; a negative one is none.
+pub fn close(fd: i32) {
+    if fd >= 0 {
+        // SAFETY: the caller's descriptor.
+        unsafe { syscall!(libc::SYS_close, fd) };
+    }
+}
+
 /// Lets the kernel run somebody else for a moment.
 pub fn give_way() {
     let moment = timespec(20_000);
