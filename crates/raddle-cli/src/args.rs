@@ -62,9 +62,16 @@ pub struct TestOptions {
     /// The seed that all choices come from [default: random, printed]
     #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
-    /// Which operations are schedule points: sync, atomic, race or memory [default: sync]
+    /// Which operations are schedule points: sync, atomic, race or memory [default: the richest that
+    /// the program offers, race or atomic for an instrumented one and sync for others]
     #[arg(long, value_name = "LEVEL")]
     pub points: Option<String>,
+    /// What else is a failure: race (a data race)
+    #[arg(long, value_name = "WHAT")]
+    pub fail_on: Option<String>,
+    /// Races that are not to be reported, in ThreadSanitizer's format
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Option<PathBuf>,
     /// How many runs go on at once, each on a core of its own [default: 1]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

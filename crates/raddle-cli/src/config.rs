@@ -127,6 +127,8 @@ impl TestOptions {
             runs: self.runs.or(defaults.runs),
             seed: self.seed.or(defaults.seed),
             points: self.points.or(defaults.points),
+            fail_on: self.fail_on.or(defaults.fail_on),
+            suppressions: self.suppressions.or(defaults.suppressions),
             jobs: self.jobs.or(defaults.jobs),
             time: self.time.or(defaults.time),
             run_timeout: self.run_timeout.or(defaults.run_timeout),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 use raddle_core::schedule::MAX_DECISIONS;
 
@@ -94,34 +95,25 @@ pub enum OptionError {
     },
 }
 
-/// Which operations are schedule points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Points {
-    /// Calls and futexes.
-    Sync,
+/// The level of schedule points with this name.
+pub fn points(text: &str) -> Result<Points, OptionError> {
+    Points::from_name(text).ok_or_else(|| OptionError::Unknown {
+        option: "points",
+        value: text.to_string(),
+        hint: suggest::hint(text, &Points::ALL.map(Points::name)),
+    })
 }
 
-impl Points {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Points::Sync => "sync",
-        }
-    }
-
-    /// The level with this name.
-    pub fn parse(text: &str) -> Result<Points, OptionError> {
-        match text {
-            "sync" => Ok(Points::Sync),
-            "atomic" | "race" | "memory" => {
-                Err(OptionError::NotBuilt { what: format!("--points {text} is not built yet; --points sync is") })
-            }
-            _ => Err(OptionError::Unknown {
-                option: "points",
-                value: text.to_string(),
-                hint: suggest::hint(text, &["sync", "atomic", "race", "memory"]),
-            }),
-        }
+/// Whether data races are failures.
+fn fail_on(text: Option<&str>) -> Result<bool, OptionError> {
+    match text {
+        None => Ok(false),
+        Some("race") => Ok(true),
+        Some(other) => Err(OptionError::Unknown {
+            option: "fail-on",
+            value: other.to_string(),
+            hint: suggest::hint(other, &["race"]),
+        }),
     }
 }
 
@@ -136,8 +128,12 @@ pub struct Options {
     pub runs: u64,
     /// The campaign's seed.
     pub seed: u64,
-    /// What is a schedule point.
-    pub points: Points,
+    /// What is a schedule point; `None`: all that the program offers.
+    pub points: Option<Points>,
+    /// Whether a data race is a failure.
+    pub fail_on_race: bool,
+    /// Races that are none.
+    pub suppressions: Option<PathBuf>,
     /// How many runs at once.
     pub jobs: usize,
     /// When to stop exploring.
@@ -196,7 +192,9 @@ impl Options {
             guard: guard_settings(given.guard, given.no_guard)?,
             runs: within("runs", given.runs.unwrap_or(DEFAULT_RUNS), 1, u64::MAX / 2)?,
             seed: given.seed.unwrap_or_else(random_seed),
-            points: Points::parse(given.points.as_deref().unwrap_or("sync"))?,
+            points: given.points.as_deref().map(points).transpose()?,
+            fail_on_race: fail_on(given.fail_on.as_deref())?,
+            suppressions: given.suppressions,
             jobs: within("jobs", given.jobs.unwrap_or(1), 1, MAX_JOBS)?,
             time: given.time.map(|seconds| duration("time", seconds)).transpose()?,
             run_timeout: duration("run-timeout", given.run_timeout.unwrap_or(DEFAULT_RUN_TIMEOUT))?,
@@ -385,7 +383,6 @@ mod tests {
 
     #[test]
     fn what_is_not_built_says_so() {
-        assert_eq!(error(|o| o.points = Some("memory".into())), "--points memory is not built yet; --points sync is");
         assert_eq!(
             error(|o| o.points = Some("atomics".into())),
             "--points atomics is not known; did you mean `atomic`?"

@@ -45,6 +45,10 @@ pub struct Block {
     pub results: Results,
     /// What a check in the program asks for.
     pub wishes: Wishes,
+    /// The places that are known to race.
+    pub places: Places,
+    /// The races that were seen in this run.
+    pub races: Races,
     /// What the runs of an order in one process did.
     pub summaries: [Summary; SUMMARIES],
     /// What the command line has to say about a failed check, ended by a zero.
@@ -84,6 +88,142 @@ pub mod flag {
     pub const FIBERS: u32 = 1 << 6;
     /// LD_BIND_NOW in the environment is raddle's, not the user's.
     pub const BOUND: u32 = 1 << 7;
+    /// Look for data races.
+    pub const DETECT: u32 = 1 << 8;
+    /// A data race is a failure.
+    pub const RACE_FAILS: u32 = 1 << 9;
+}
+
+/// Which operations of an instrumented program are schedule points, in [`Settings::points`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u32)]
+pub enum Points {
+    /// Calls and futexes.
+    Sync = 0,
+    /// Atomics and volatile variables too.
+    Atomic = 1,
+    /// The plain accesses at places that are known to race too: see [`Places`].
+    Race = 2,
+    /// Every access.
+    Memory = 3,
+}
+
+impl Points {
+    /// All of them, the poorest first.
+    pub const ALL: [Points; 4] = [Points::Sync, Points::Atomic, Points::Race, Points::Memory];
+
+    /// The name on the command line and in schedule files.
+    pub fn name(self) -> &'static str {
+        ["sync", "atomic", "race", "memory"][self as usize]
+    }
+
+    /// The level with this name.
+    pub fn from_name(name: &str) -> Option<Points> {
+        Points::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// The level with this number.
+    pub fn from_u32(number: u32) -> Option<Points> {
+        Points::ALL.into_iter().find(|level| *level as u32 == number)
+    }
+}
+
+/// The most places that are known to race.
+pub const PLACES: usize = 2048;
+
+/// The most files that they lie in.
+pub const FILES: usize = 32;
+
+/// Places in the program that are known to race.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Places {
+    /// How many.
+    pub count: u32,
+    /// Where: the number of the file, and the address in it.
+    pub at: [(u32, u32); PLACES],
+    /// The names of the files, without their folders, each ended by a zero.
+    pub files: [[u8; 64]; FILES],
+}
+
+/// The most frames of a stack in a [`Race`].
+pub const FRAMES: usize = 24;
+
+/// The most races that one run reports.
+pub const RACES: usize = 32;
+
+/// One of the two accesses of a race.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RaceAccess {
+    /// The thread.
+    pub thread: u32,
+    /// Bytes.
+    pub size: u32,
+    /// Whether it writes.
+    pub writes: u32,
+    /// Whether it is atomic.
+    pub atomic: u32,
+    /// How many of `frames` are there.
+    pub depth: u32,
+    /// Padding.
+    pub reserved: u32,
+    /// Where it is made, and where the functions were called, the innermost first. Each is the address
+    /// after the call.
+    pub frames: [u64; FRAMES],
+}
+
+/// Two accesses to one variable without an order between them, at least one of which writes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Race {
+    /// The first byte that both touch.
+    pub address: u64,
+    /// The step at which the second was seen.
+    pub step: u64,
+    /// The block of the heap that the address lies in, and its size; 0 when it is none that is known.
+    pub heap: u64,
+    /// See `heap`.
+    pub heap_size: u64,
+    /// Who allocated that block; `u32::MAX` when that is not known.
+    pub heap_thread: u32,
+    /// How many of `heap_frames` are there.
+    pub heap_depth: u32,
+    /// Where the block was allocated.
+    pub heap_frames: [u64; FRAMES],
+    /// The access that came first.
+    pub first: RaceAccess,
+    /// The access that came second.
+    pub second: RaceAccess,
+}
+
+/// A file of the program, where it was loaded.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Loaded {
+    /// Where its first byte is.
+    pub start: u64,
+    /// Behind the last address.
+    pub end: u64,
+    /// The path, ended by a zero.
+    pub path: [u8; 232],
+}
+
+/// The races that a run saw.
+#[repr(C)]
+pub struct Races {
+    /// How many are described.
+    pub count: u32,
+    /// How many of them touch a place that was not known to race.
+    pub new: u32,
+    /// How many files are described.
+    pub loaded: u32,
+    /// Padding.
+    pub reserved: u32,
+    /// The races.
+    pub race: [Race; RACES],
+    /// The files that their addresses lie in.
+    pub files: [Loaded; FILES],
 }
 
 /// Threads with one size of stack.
@@ -198,6 +338,8 @@ pub struct Settings {
     pub cpus: u32,
     /// See [`flag`].
     pub flags: u32,
+    /// See [`Points`].
+    pub points: u32,
     /// Room for so many recorded decisions; the log stops when it is full.
     pub log_capacity: u64,
     /// Decisions to follow.
@@ -473,8 +615,8 @@ pub struct Results {
     pub threads: u32,
     /// The most threads that were alive at once.
     pub threads_alive: u32,
-    /// Padding.
-    pub reserved: u32,
+    /// What instrumented files of the program make visible: see [`crate::hooks::offers`].
+    pub offers: u32,
     /// Counted steps.
     pub steps: u64,
     /// Schedule points, counted or not.

@@ -142,6 +142,31 @@ kinds! {
     Outside = 46 "outside" Write,
     /// Going on after creating a thread, which may run first.
     Created = 47 "created" Local,
+    /// An atomic load.
+    AtomicLoad = 48 "atomic-load" Read,
+    /// An atomic store.
+    AtomicStore = 49 "atomic-store" Write,
+    /// An atomic read-modify-write.
+    AtomicModify = 50 "atomic-modify" Write,
+    /// A fence.
+    Fence = 51 "fence" Local,
+    /// Reading a volatile variable.
+    VolatileLoad = 52 "volatile-load" Read,
+    /// Writing a volatile variable.
+    VolatileStore = 53 "volatile-store" Write,
+    /// A plain read.
+    Load = 54 "load" Read,
+    /// A plain write.
+    Store = 55 "store" Write,
+    /// Reading a variable again and again that does not change.
+    Spin = 56 "spin" Local,
+}
+
+impl EventKind {
+    /// Whether it is an access to memory that a compiler's hook has shown.
+    pub fn is_access(self) -> bool {
+        self as u8 >= EventKind::AtomicLoad as u8
+    }
 }
 
 /// The object of an event on a descriptor is its number plus this: no address lies there.

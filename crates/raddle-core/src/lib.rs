@@ -11,6 +11,7 @@ pub mod block;
 pub mod decorators;
 pub mod enabled;
 pub mod event;
+pub mod hooks;
 pub mod policies;
 pub mod policy;
 pub mod policy_list;

@@ -33,6 +33,8 @@ typedef int wide_hook(int operation, u128 *address, u128 *value, u128 *expected,
 struct hooks {
 	u32 version;
 	u32 size;
+	u32 offers;
+	u32 reserved;
 	access_hook *read[SIZES];
 	access_hook *write[SIZES];
 	access_hook *read_write[SIZES];
@@ -190,6 +192,7 @@ static void fence(int order, void *pc)
 static struct hooks hooks = {
 	.version = VERSION,
 	.size = sizeof(struct hooks),
+	.offers = RADDLE_OFFERS,
 	.read = EVERY_SIZE(nothing),
 	.write = EVERY_SIZE(nothing),
 	.read_write = EVERY_SIZE(nothing),

@@ -20,7 +20,7 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::Decides;
 use crate::switch::{self, identity};
-use crate::{dispatch, failure, points, real, sys, tls};
+use crate::{dispatch, failure, points, race, real, sys, tls};
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
@@ -272,6 +272,7 @@ unsafe fn stop_control() {
 unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
+    crate::access::places::learn(&block.places);
     if !WARM.swap(true, Ordering::Relaxed) {
         // Whether it fails says nothing about a run: there is one in every process, and it is nobody's.
         // SAFETY: the caller's body.
@@ -287,6 +288,10 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
             (*summaries)[i] = summary();
             if failed {
                 return 1;
+            }
+            if race::news(block) {
+                // The command line looks at it, and goes on behind it.
+                return 0;
             }
             if run.is_power_of_two() && !replays && again_is_possible() {
                 let before = (*summaries)[i];
@@ -337,6 +342,7 @@ unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void
     unsafe {
         REPEATS.store(decides == Decides::LastRun, Ordering::Relaxed);
         scheduler().restart(seed, decides);
+        race::start_run();
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
         let failed = body(argument) != 0;

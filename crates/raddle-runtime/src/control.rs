@@ -9,8 +9,10 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_core::block::{self, Block};
 use raddle_core::{Event, EventKind, ThreadId};
 
+use crate::access::Access;
 use crate::model::descriptor::Closed;
 use crate::pointers::Pointers;
+use crate::race::{self, Detector};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Packed, Wait, Wake};
 use crate::scheduler::Scheduler;
@@ -44,6 +46,10 @@ pub struct State {
     pub pointers: Pointers,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: Closed,
+    /// Instrumented programs: what is known of accesses.
+    pub access: Access,
+    /// Data races.
+    pub race: Detector,
 }
 
 /// Whether this process is under control.
@@ -124,6 +130,11 @@ pub unsafe fn state() -> &'static mut State {
     unsafe { &mut *(STATE_ADDRESS as *mut State) }
 }
 
+/// Where the state is, for who holds a part of it already.
+pub fn state_pointer() -> *mut State {
+    STATE_ADDRESS as *mut State
+}
+
 /// The scheduler.
 ///
 /// # Safety
@@ -179,6 +190,7 @@ pub fn start_run() {
     main.tid = sys::gettid();
     main.deadline = NEVER;
     state.pointers.insert(pointer, ThreadId::MAIN);
+    race::start_run();
     MODE.store(Mode::Controlled as u32, Ordering::Relaxed);
 }
 
@@ -216,6 +228,10 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
             s.trap_again = false;
             dispatch::selector(me).store(1, Ordering::Relaxed);
         }
+        if s.instrumented {
+            // SAFETY: as above.
+            unsafe { arrives_instrumented(me, event.kind) };
+        }
         let next = s.arrive(me, event, wait, deadline);
         if next != me {
             switch::switch(me, next);
@@ -223,6 +239,10 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
         // SAFETY: `me` holds the baton again.
         let s = unsafe { scheduler() };
         let wake = s.depart(me);
+        if s.detects {
+            // SAFETY: as above.
+            unsafe { race::world(me, event.kind, false) };
+        }
         if s.threads[me.index()].signals != 0 {
             signals::deliver(me);
             // While the handler ran, others may have taken what was there.
@@ -231,6 +251,21 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
             }
         }
         return wake;
+    }
+}
+
+/// What an instrumented program's operation means for what is known of its accesses.
+#[inline(never)]
+unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        // A loop that makes calls is not one of reads alone.
+        if !kind.is_access() {
+            state().access.spins.progress(me);
+        }
+        if scheduler().detects {
+            race::world(me, kind, true);
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 // The bodies that `interpose!` takes are meant to be unsafe code.
 #![allow(clippy::macro_metavars_in_unsafe)]
 
+pub mod access;
 pub mod check;
 pub mod control;
 pub mod dispatch;
@@ -24,6 +25,7 @@ pub mod model;
 pub mod pointers;
 pub mod points;
 pub mod policies;
+pub mod race;
 pub mod scheduler;
 pub mod series;
 pub mod signals;

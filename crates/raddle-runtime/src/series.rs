@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering;
 use raddle_core::block::{Block, Outcome, Results, Summary, SUMMARIES};
 use raddle_core::rng::run_seed;
 
-use crate::{sys, syscall};
+use crate::{race, sys, syscall};
 
 /// Makes the block ready for the next run of the series.
 ///
@@ -33,6 +33,7 @@ pub unsafe fn passed(block: &Block, scratch: i32, index: u64, status: c_int) -> 
         && results.outcome == Outcome::Exited as u32
         && block.control.strays.load(Ordering::Relaxed) == 0
         && (index as usize) < SUMMARIES
+        && !race::news(block)
         && is_empty(scratch);
     if !good {
         return false;

@@ -201,8 +201,11 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
                 crate::signals::kernel::take_over();
                 if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
                     serve(block);
-                } else if crate::switch::fibers() {
-                    points::incarnate::provide_identities(&block.settings.stacks);
+                } else {
+                    if crate::switch::fibers() {
+                        points::incarnate::provide_identities(&block.settings.stacks);
+                    }
+                    crate::access::places::learn(&block.places);
                 }
                 begin_run();
             } else if block.settings.flags & flag::SERVER != 0 {
@@ -333,6 +336,7 @@ unsafe fn serve(block: &Block) {
             if crate::switch::fibers() {
                 points::incarnate::provide_identities(&block.settings.stacks);
             }
+            crate::access::places::learn(&block.places);
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
             let mut run = first;

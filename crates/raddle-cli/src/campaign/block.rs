@@ -6,9 +6,12 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use raddle_core::block::{self, Block, Control, Results, Settings, Summary, ThreadReport, SUMMARIES};
+use raddle_core::block::{
+    self, Block, Control, Results, Settings, Summary, ThreadReport, FILES, PLACES, RACES, SUMMARIES,
+};
 use raddle_core::{Decision, MAX_THREADS};
 
+use super::races::{Place, Seen};
 use super::wire::Wishes;
 use crate::sys;
 
@@ -110,6 +113,37 @@ impl SharedBlock {
         }
     }
 
+    /// Says which places are known to race, between two runs. What does not fit is left out.
+    pub fn set_places(&mut self, places: &[Place]) {
+        let at = self.at.as_ptr();
+        // SAFETY: between two runs only this side touches the places; zero bytes are valid.
+        let to = unsafe { &mut *addr_of_mut!((*at).places) };
+        to.count = 0;
+        let mut files: Vec<&str> = Vec::new();
+        for place in places.iter().take(PLACES) {
+            let file = files.iter().position(|name| *name == place.file).unwrap_or_else(|| {
+                files.push(&place.file);
+                files.len() - 1
+            });
+            let Some(name) = to.files.get_mut(file) else { continue };
+            put(name, place.file.as_bytes());
+            let Ok(address) = u32::try_from(place.address) else { continue };
+            to.at[to.count as usize] = (file as u32, address);
+            to.count += 1;
+        }
+    }
+
+    /// The races that the last run saw.
+    pub fn races(&self) -> Seen {
+        let at = self.at.as_ptr();
+        // SAFETY: inside the mapping; plain numbers, copied. The run is over.
+        unsafe {
+            let races = &*addr_of!((*at).races);
+            let (count, loaded) = ((races.count as usize).min(RACES), (races.loaded as usize).min(FILES));
+            Seen { races: races.race[..count].to_vec(), loaded: races.files[..loaded].to_vec() }
+        }
+    }
+
     /// Makes the block ready for a new target process.
     pub fn reset(&mut self) {
         let control = self.control();
@@ -127,7 +161,11 @@ impl SharedBlock {
     /// Forgets the last run.
     pub fn clear_results(&mut self) {
         // SAFETY: between two runs only this side touches the results; zero bytes are valid.
-        unsafe { addr_of_mut!((*self.at.as_ptr()).results).write_bytes(0, 1) };
+        unsafe {
+            addr_of_mut!((*self.at.as_ptr()).results).write_bytes(0, 1);
+            let races = addr_of_mut!((*self.at.as_ptr()).races);
+            ((*races).count, (*races).new, (*races).loaded) = (0, 0, 0);
+        }
     }
 
     /// What the run did so far.

@@ -6,11 +6,13 @@
 //! failure stops at the failing run with the lowest number: all runs before it are made, and none
 //! after it counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use raddle_core::block::{Stacks, STACKS};
 use raddle_core::policy::Profile;
 
+use super::plan::Recording;
+use super::races::Place;
 use super::run_report::RunReport;
 use super::wire::Order;
 
@@ -65,6 +67,12 @@ pub struct Dispatch {
     block: Profile,
     /// The threads that the runs of the first block made, at most.
     stacks: [Stacks; STACKS],
+    /// Whether runs are told which places race.
+    learns_places: bool,
+    /// The places that race, as runs are told.
+    places: BTreeSet<Place>,
+    /// Those that the block that is counting has found.
+    found: BTreeSet<Place>,
     /// The failing run with the lowest number.
     failing: Option<u64>,
     fixed_profile: bool,
@@ -85,25 +93,34 @@ impl Dispatch {
             profile: Profile::default(),
             block: Profile::default(),
             stacks: Default::default(),
+            learns_places: false,
+            places: BTreeSet::new(),
+            found: BTreeSet::new(),
             failing: None,
             fixed_profile: false,
             fixed_stacks: false,
         }
     }
 
-    /// Tells all runs the same, as a recording does.
-    pub fn with_profile(mut self, profile: Profile) -> Dispatch {
-        self.profile = profile;
-        self.fixed_profile = true;
-        self.learns = false;
+    /// Tells runs which places were seen to race in completed blocks.
+    pub fn with_places(mut self) -> Dispatch {
+        self.learns_places = true;
         self
     }
 
-    /// Tells all runs which identities to make ready, as a recording does.
-    pub fn with_stacks(mut self, stacks: [Stacks; STACKS]) -> Dispatch {
-        self.stacks = stacks;
-        self.fixed_stacks = true;
+    /// Tells all runs the same, as the recording says.
+    pub fn following(mut self, recording: &Recording) -> Dispatch {
+        self.profile = recording.profile;
+        self.stacks = recording.stacks;
+        self.places = recording.places.iter().cloned().collect();
+        (self.fixed_profile, self.fixed_stacks) = (true, true);
+        (self.learns, self.learns_places) = (false, false);
         self
+    }
+
+    /// Whether runs of a block need what the block before has shown.
+    fn in_blocks(&self) -> bool {
+        self.learns || self.learns_places || self.counting <= FIRST_BLOCK
     }
 
     /// The last run that is worth making.
@@ -117,7 +134,7 @@ impl Dispatch {
     /// At most so many more runs for a job that has nothing to do; `None` when there are none now.
     pub fn order(&mut self, at_most: u64) -> Option<Order> {
         let mut last = self.last();
-        if self.learns || self.counting <= FIRST_BLOCK {
+        if self.in_blocks() {
             // Runs of a block need the former block's results; all need the first one's.
             last = last.min(block_end(self.counting));
         }
@@ -128,7 +145,7 @@ impl Dispatch {
         // Several jobs share what is left of a block so that they finish at about the same time.
         let share = match self.jobs {
             1 => at_most,
-            jobs if self.learns || self.counting <= FIRST_BLOCK || last < self.runs => left.div_ceil(2 * jobs),
+            jobs if self.in_blocks() || last < self.runs => left.div_ceil(2 * jobs),
             _ => at_most,
         };
         let first = self.next;
@@ -136,7 +153,8 @@ impl Dispatch {
         self.next = last + 1;
         let learned = self.counting > FIRST_BLOCK || self.fixed_stacks;
         let stacks = if learned { self.stacks } else { Default::default() };
-        Some(Order { first, last, profile: self.profile, stacks })
+        let places = self.places.iter().cloned().collect();
+        Some(Order { first, last, profile: self.profile, stacks, places })
     }
 
     /// A run is over.
@@ -169,7 +187,11 @@ impl Dispatch {
         if self.counting <= FIRST_BLOCK && !self.fixed_stacks {
             remember(&mut self.stacks, &report.stacks);
         }
+        if self.learns_places {
+            self.found.extend(report.racing.iter().cloned());
+        }
         if self.counting == block_end(self.counting) {
+            self.places.append(&mut self.found);
             if self.learns && !self.fixed_profile {
                 self.profile = self.block;
             }
@@ -209,6 +231,7 @@ mod tests {
             run_seed: 0,
             profile,
             stacks: Default::default(),
+            racing: Vec::new(),
             log: None,
             log_is_full: false,
         };
@@ -219,6 +242,7 @@ mod tests {
             escapes: 0,
             output_cut: false,
             stacks: Default::default(),
+            racing: Vec::new(),
         }
     }
 

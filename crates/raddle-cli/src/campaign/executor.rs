@@ -178,6 +178,7 @@ impl<'a> Executor<'a> {
     }
 
     fn configure(&mut self, seed: u64, order: &Order) {
+        self.block.set_places(&order.places);
         self.block.set(|settings| {
             settings.first_run = 0;
             settings.last_run = 0;
@@ -501,6 +502,11 @@ impl<'a> Executor<'a> {
             self.block.set(|settings| settings.flags &= !flag::FIBERS);
         }
         needed
+    }
+
+    /// Whether the process of the last run of a check is still there.
+    pub fn goes_on(&self) -> bool {
+        matches!(self.mode, Some(Mode::Check(_)))
     }
 
     /// Says what the program's check is to report.

@@ -77,6 +77,7 @@ mod tests {
             run_seed: 0,
             profile: Profile::default(),
             stacks: Default::default(),
+            racing: Vec::new(),
             log: None,
             log_is_full: false,
         };
@@ -87,6 +88,7 @@ mod tests {
             escapes: 0,
             output_cut: false,
             stacks: Default::default(),
+            racing: Vec::new(),
         }
     }
 

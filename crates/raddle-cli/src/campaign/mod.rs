@@ -21,6 +21,7 @@ pub mod launch;
 pub mod output;
 pub mod plan;
 pub mod progress;
+pub mod races;
 pub mod recorder;
 pub mod run_report;
 mod runner;
@@ -43,7 +44,8 @@ use findings::{Finding, Findings};
 use output::Output;
 use plan::Plan;
 use progress::Progress;
-use raddle_core::block::SUMMARIES;
+use races::Place;
+use raddle_core::block::{Points, SUMMARIES};
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
@@ -96,6 +98,8 @@ pub struct Campaign {
     pub fallback: Vec<String>,
     /// Why threads were switched as OS threads.
     pub os_threads: Vec<String>,
+    /// Places that were seen to race.
+    pub racing: BTreeSet<Place>,
     /// Whether the layout of the address space could not be fixed.
     pub random_addresses: bool,
     /// How long it took.
@@ -168,6 +172,7 @@ struct Main<'a> {
     divergence: Option<(u64, Divergence)>,
     fallback: BTreeSet<String>,
     os_threads: BTreeSet<String>,
+    racing: BTreeSet<Place>,
     started: Instant,
     end: End,
     jobs: usize,
@@ -180,11 +185,13 @@ struct Main<'a> {
 impl<'a> Main<'a> {
     fn new(plan: &'a Plan, recorder: Option<&'a Recorder>, jobs: usize, show_progress: bool) -> Main<'a> {
         let learns = plan.policy.descriptor.learns;
-        let dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
-        let dispatch = match &plan.recording {
-            Some(recording) => dispatch.with_profile(recording.profile).with_stacks(recording.stacks),
-            None => dispatch,
-        };
+        let mut dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        if plan.points == Points::Race {
+            dispatch = dispatch.with_places();
+        }
+        if let Some(recording) = &plan.recording {
+            dispatch = dispatch.following(recording);
+        }
         Main {
             plan,
             recorder,
@@ -195,6 +202,7 @@ impl<'a> Main<'a> {
             divergence: None,
             fallback: BTreeSet::new(),
             os_threads: BTreeSet::new(),
+            racing: BTreeSet::new(),
             started: Instant::now(),
             end: End::Complete,
             jobs,
@@ -230,6 +238,7 @@ impl<'a> Main<'a> {
         }
         self.progress.finish();
         Campaign {
+            racing: self.racing,
             tally: self.tally,
             findings: self.findings.into_vec(),
             divergence: self.divergence,
@@ -335,6 +344,7 @@ impl<'a> Main<'a> {
 
     fn take(&mut self, report: RunReport) {
         self.tally.add(&report);
+        self.racing.extend(report.racing.iter().cloned());
         if let Verdict::Diverged(divergence) = &report.verdict {
             self.divergence.get_or_insert((report.run, divergence.clone()));
         }

@@ -4,15 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::block::{flag, Settings, Stacks, STACKS, SYNC_FUNCTIONS};
+use raddle_core::block::{flag, Points, Settings, Stacks, STACKS, SYNC_FUNCTIONS};
 use raddle_core::decorators::guard;
 use raddle_core::policy::Profile;
 use raddle_core::Decision;
 
+use super::races::Place;
 use super::stdin::Stdin;
 use crate::environment::Variables;
 use crate::inspect::elf::Program;
-use crate::options::{Points, Switch};
+use crate::options::Switch;
 use crate::policy_choice::PolicyChoice;
 use crate::sync_functions::SyncFunctions;
 
@@ -32,6 +33,8 @@ pub struct Plan {
     pub seed: u64,
     /// What is a schedule point.
     pub points: Points,
+    /// Whether a data race is a failure, and which are none.
+    pub fail_on_race: Option<Suppressions>,
     /// CLOCK_REALTIME at the start of each run.
     pub realtime: u64,
     /// What the program is told.
@@ -100,6 +103,13 @@ pub struct Expectations {
     pub check: Option<OsString>,
 }
 
+/// Races that are not to be reported.
+#[derive(Clone, Debug, Default)]
+pub struct Suppressions {
+    /// The file that they come from.
+    pub path: Option<PathBuf>,
+}
+
 /// A recorded run.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -111,6 +121,8 @@ pub struct Recording {
     pub profile: Profile,
     /// Identities that were ready.
     pub stacks: [Stacks; STACKS],
+    /// Places that were known to race.
+    pub places: Vec<Place>,
 }
 
 impl Plan {
@@ -140,6 +152,12 @@ impl Plan {
         if !self.dispatch {
             flags |= flag::NO_DISPATCH;
         }
+        if self.points == Points::Race || self.fail_on_race.is_some() {
+            flags |= flag::DETECT;
+        }
+        if self.fail_on_race.is_some() {
+            flags |= flag::RACE_FAILS;
+        }
         if self.switch == Switch::Fiber {
             flags |= flag::FIBERS;
         }
@@ -156,6 +174,7 @@ impl Plan {
             realtime: self.realtime,
             cpus: self.cpus,
             flags,
+            points: self.points as u32,
             log_capacity: self.max_steps.min(MAX_LOG),
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
             stacks: Default::default(),

@@ -4,6 +4,7 @@ use raddle_core::block::{Results, Stacks, Summary, STACKS};
 use raddle_core::policy::Profile;
 use serde::{Deserialize, Serialize};
 
+use super::races::Place;
 use super::threads::ThreadView;
 use super::wire::{stacks_on_the_wire, ProfileOnTheWire};
 
@@ -23,6 +24,9 @@ pub struct RunReport {
     /// The threads that it made, by their stacks.
     #[serde(with = "stacks_on_the_wire", default, skip_serializing_if = "no_stacks")]
     pub stacks: [Stacks; STACKS],
+    /// Places that it saw racing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub racing: Vec<Place>,
 }
 
 fn no_stacks(stacks: &[Stacks; STACKS]) -> bool {
@@ -138,11 +142,13 @@ pub enum Kind {
     Threads,
     /// State leaks between the iterations of a check.
     Leak,
+    /// A data race.
+    Race,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Assert,
         Kind::Signal,
         Kind::Exit,
@@ -154,6 +160,7 @@ impl Kind {
         Kind::Sanitizer,
         Kind::Threads,
         Kind::Leak,
+        Kind::Race,
     ];
 
     /// The name in JSON, in schedule files and in their names.
@@ -170,6 +177,7 @@ impl Kind {
             Kind::Sanitizer => "sanitizer",
             Kind::Threads => "threads",
             Kind::Leak => "leak",
+            Kind::Race => "race",
         }
     }
 
@@ -187,6 +195,7 @@ impl Kind {
             Kind::Sanitizer => "sanitizer report",
             Kind::Threads => "threads left behind",
             Kind::Leak => "leaking state",
+            Kind::Race => "data race",
         }
     }
 }
@@ -214,6 +223,9 @@ pub struct Failure {
     /// Identities that were ready before the run.
     #[serde(with = "stacks_on_the_wire")]
     pub stacks: [Stacks; STACKS],
+    /// The places that were known to race.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub racing: Vec<Place>,
     /// The decisions; left out when the same job sent the same failure before.
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.

@@ -12,8 +12,10 @@ use super::classify::{self, Symptom, Traces};
 use super::dispatch;
 use super::executor::{Executor, Halt, Over};
 use super::findings;
+use super::frames::Frames;
 use super::output::Output;
 use super::plan::Plan;
+use super::races::{Files, Seen};
 use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Verdict};
 use super::scratch::JobScratch;
 use super::stderr;
@@ -28,13 +30,16 @@ pub struct Runner<'a> {
     scratch: JobScratch,
     /// Failures whose decisions were sent before.
     known: HashSet<(Kind, String)>,
+    files: Files,
+    frames: Frames,
 }
 
 impl<'a> Runner<'a> {
     /// Prepares; starts nothing.
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
         let executor = Executor::new(plan, runtime, &scratch, output)?;
-        Ok(Runner { plan, executor, scratch, known: HashSet::new() })
+        let frames = Frames::new(&plan.target.runtime);
+        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames })
     }
 
     /// See [`Executor::prepare`].
@@ -104,7 +109,8 @@ impl<'a> Runner<'a> {
             let run = order.first + completed as u64;
             let seed = self.plan.run_seed(run);
             let mut report = self.judge(run, seed, order, &over)?;
-            if matches!(report.verdict, Verdict::Passed) {
+            // A good run that has news of races ends here too, but not its process.
+            if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
                 let symptom = Symptom::new(Kind::Exit, format!("the check's body ended the process ({})", over.ending));
                 report.verdict = Verdict::Failed(Box::new(self.failure(symptom, seed, order, &over)?));
             }
@@ -131,6 +137,7 @@ impl<'a> Runner<'a> {
 
     fn judge(&mut self, run: u64, run_seed: u64, order: &Order, over: &Over) -> Result<RunReport, Halt> {
         let results = self.executor.block.results();
+        let seen = self.executor.block.races();
         let verdict = match Outcome::from_u32(results.outcome) {
             Outcome::Diverged if self.plan.recording.is_some() => Verdict::Diverged(divergence(&results)),
             Outcome::Diverged | Outcome::Internal => {
@@ -143,7 +150,7 @@ impl<'a> Runner<'a> {
             Outcome::TooManyThreads => return Err(Halt::Target(TargetError::TooManyThreads { run })),
             Outcome::StepLimit => Verdict::Cut,
             _ => match self.symptom(&results, over)? {
-                None => Verdict::Passed,
+                None => self.race(&seen, run_seed, order, over)?,
                 Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, order, over)?)),
             },
         };
@@ -154,7 +161,23 @@ impl<'a> Runner<'a> {
             escapes: results.escapes,
             output_cut: self.executor.output.was_cut(),
             stacks: if run <= dispatch::FIRST_BLOCK { results.stacks } else { Default::default() },
+            racing: self.files.places(&seen),
         })
+    }
+
+    /// The first race of a run that is otherwise good, if that is a failure.
+    fn race(&mut self, seen: &Seen, run_seed: u64, order: &Order, over: &Over) -> Result<Verdict, Halt> {
+        if self.plan.fail_on_race.is_none() {
+            return Ok(Verdict::Passed);
+        }
+        if let Some(race) = seen.races.first() {
+            let told = self.files.tell(seen, race, &self.frames);
+            let mut failure = self.failure(told.symptom, run_seed, order, over)?;
+            failure.threads = told.threads;
+            failure.step = race.step;
+            return Ok(Verdict::Failed(Box::new(failure)));
+        }
+        Ok(Verdict::Passed)
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {
@@ -197,6 +220,7 @@ impl<'a> Runner<'a> {
             run_seed,
             profile: order.profile,
             stacks: order.stacks,
+            racing: order.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
         })

@@ -148,7 +148,15 @@ mod tests {
     use crate::campaign::run_report::Counts;
 
     fn report(run: u64, verdict: Verdict, counts: Counts) -> RunReport {
-        RunReport { run, verdict, counts, escapes: 1 << run, output_cut: false, stacks: Default::default() }
+        RunReport {
+            run,
+            verdict,
+            counts,
+            escapes: 1 << run,
+            output_cut: false,
+            stacks: Default::default(),
+            racing: Vec::new(),
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use raddle_core::policy::Profile;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::races::Place;
 use super::run_report::{Counts, RunReport, Verdict};
 use super::target_error::TargetError;
 
@@ -25,6 +26,8 @@ pub struct Order {
     /// The threads that earlier runs made.
     #[serde(with = "stacks_on_the_wire")]
     pub stacks: [Stacks; STACKS],
+    /// The places that earlier runs saw racing.
+    pub places: Vec<Place>,
 }
 
 /// Sizes of stacks, and how many threads have each.
@@ -46,7 +49,7 @@ pub mod stacks_on_the_wire {
 impl Order {
     /// Asks what the program's check wants; no run is made.
     pub fn survey() -> Order {
-        Order { first: 0, last: 0, profile: Profile::default(), stacks: Default::default() }
+        Order { first: 0, last: 0, profile: Profile::default(), stacks: Default::default(), places: Vec::new() }
     }
 
     /// Whether it is [`Order::survey`].
@@ -111,6 +114,7 @@ impl Batch {
             escapes: summary.escapes,
             output_cut: false,
             stacks: Default::default(),
+            racing: Vec::new(),
         })
     }
 }
@@ -221,7 +225,13 @@ mod tests {
     #[test]
     fn messages_arrive_and_the_end_is_noticed() {
         let (mut here, mut there) = Channel::pair().expect("a pair");
-        let order = Order { first: 1, last: 9, profile: Profile { steps: 3, threads: 2 }, stacks: Default::default() };
+        let order = Order {
+            first: 1,
+            last: 9,
+            profile: Profile { steps: 3, threads: 2 },
+            stacks: Default::default(),
+            places: Vec::new(),
+        };
         here.send(&order).expect("sent");
         assert_eq!(there.receive().expect("received"), Some(order));
         drop(here);

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf;
 use crate::inspect::stack::Unwinder;
-use crate::options::{Points, Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
+use crate::options::{Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
 use crate::policy_choice::PolicyChoice;
 use crate::runtime_library;
 use crate::sync_functions::SyncFunctions;
@@ -232,7 +232,8 @@ fn load(runtime: &Path) -> Result<Vec<String>, String> {
         policy: PolicyChoice::parse(DEFAULT_POLICY).map_err(|error| error.to_string())?,
         guard: guard::Settings::DEFAULT,
         seed: 1,
-        points: Points::Sync,
+        points: raddle_core::block::Points::Sync,
+        fail_on_race: None,
         realtime: 0,
         cpus: DEFAULT_CPUS,
         max_steps: DEFAULT_MAX_STEPS,

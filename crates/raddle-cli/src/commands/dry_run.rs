@@ -85,7 +85,7 @@ fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -
     fact(
         "instrumented",
         yes_no(
-            program.instrumented,
+            program.instrumented(),
             "yes: it has memory and atomic schedule points",
             "no: calls and futexes are the schedule points",
         ),
@@ -106,7 +106,7 @@ fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -
         .filter(|(name, _)| !exported.contains(*name))
         .filter_map(|(name, place)| Some(format!("{name}{place}: {}", reason(name)?)))
         .collect();
-    if program.language == Language::Rust && !program.instrumented {
+    if program.language == Language::Rust && !program.instrumented() {
         outside.push(Escape::Futex.text().to_string());
     }
     section(&mut out, "not controlled, if it is called", outside);
@@ -143,7 +143,8 @@ mod tests {
             undefined: vec!["pthread_mutex_lock".into(), "timerfd_create".into(), "printf".into(), "clone".into()],
             language: Language::Rust,
             preload_first: Vec::new(),
-            instrumented: false,
+            offers: 0,
+            thread_sanitizer: crate::inspect::elf::ThreadSanitizer::No,
             debug_info: true,
             checks: false,
         };

@@ -13,13 +13,14 @@ use super::bundle::{self, Opened};
 use super::{print, program, write_json};
 use crate::args;
 use crate::campaign::output::Output;
-use crate::campaign::plan::{Expectations, Plan, Recording, Target};
+use crate::campaign::plan::{Expectations, Plan, Recording, Suppressions, Target};
+use crate::campaign::races::Place;
 use crate::campaign::stdin::{self, Stdin};
 use crate::campaign::{self, End};
 use crate::environment;
 use crate::error::Error;
 use crate::inspect::elf::{self, Program};
-use crate::options::{self, Points, Switch};
+use crate::options::{self, Switch};
 use crate::policy_choice::PolicyChoice;
 use crate::report::replay::{self, Replayed};
 use crate::runtime_library;
@@ -165,7 +166,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
     let policy = PolicyChoice::from_recording(&recorded.policy, &recorded.parameters)
         .map_err(|source| Error::SchedulePolicy { path: file.to_path_buf(), source })?;
     let not_replayable = |reason| Error::NotReplayable { path: file.to_path_buf(), reason };
-    let points = Points::parse(&recorded.points).map_err(|error| not_replayable(error.to_string()))?;
+    let points = options::points(&recorded.points).map_err(|error| not_replayable(error.to_string()))?;
     if args.runs == 0 {
         return Err(not_replayable("--runs 0 makes no sense: expected at least 1".to_string()));
     }
@@ -184,6 +185,9 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         guard: recorded.guard,
         seed: recorded.seed,
         points,
+        fail_on_race: recorded.fail_on_race.then(|| Suppressions {
+            path: recorded.suppressions.clone().map(|path| PathBuf::from(OsString::from_vec(path))),
+        }),
         realtime: recorded.realtime,
         cpus: recorded.cpus,
         max_steps: recorded.max_steps,
@@ -208,8 +212,18 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
             run_seed: recorded.run_seed,
             profile: recorded.profile,
             stacks: stacks(&recorded.identities),
+            places: places(&recorded.racing),
         }),
     })
+}
+
+/// Places that were known to race.
+fn places(racing: &[(Vec<u8>, u64)]) -> Vec<Place> {
+    let place = |(file, address): &(Vec<u8>, u64)| Place {
+        file: String::from_utf8_lossy(file).into_owned(),
+        address: *address,
+    };
+    racing.iter().map(place).collect()
 }
 
 /// Identities that were ready, as the block has them.

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use raddle_core::block::Points;
+use raddle_core::hooks::offers;
 use raddle_core::schedule::MAX_DECISIONS;
 
 use super::{dry_run, print, program, write_json};
 use crate::args;
 use crate::campaign::each_test::{self, TestCase};
-use crate::campaign::plan::{Expectations, Plan, Target};
+use crate::campaign::plan::{Expectations, Plan, Suppressions, Target};
 use crate::campaign::recorder::Recorder;
 use crate::campaign::stdin::{Notice, Stdin};
 use crate::campaign::target_error::TargetError;
@@ -226,7 +228,8 @@ impl Tester {
             policy: options.policy.clone(),
             guard: options.guard,
             seed: options.seed,
-            points: options.points,
+            points: options.points.unwrap_or_else(|| richest(self.program.offers)),
+            fail_on_race: options.fail_on_race.then(|| Suppressions { path: options.suppressions.clone() }),
             realtime: now(),
             cpus: options.cpus,
             max_steps: options.max_steps,
@@ -308,6 +311,17 @@ pub fn status(campaign: &Campaign) -> u8 {
 fn worst(statuses: &[u8]) -> u8 {
     let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
     order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
+}
+
+/// The richest level of points that a program offers.
+fn richest(offered: u32) -> Points {
+    if offered & offers::MEMORY != 0 {
+        Points::Race
+    } else if offered & offers::ATOMICS != 0 {
+        Points::Atomic
+    } else {
+        Points::Sync
+    }
 }
 
 fn now() -> u64 {

@@ -36,9 +36,11 @@ pub struct Program {
     /// Libraries that must come before the runtime in `LD_PRELOAD`: AddressSanitizer's runtime
     /// refuses to start unless it is the first of all.
     pub preload_first: Vec<PathBuf>,
-    /// Whether the program was compiled with memory and atomic schedule points (it refers to
-    /// `__tsan_*` and leaves them to be provided).
-    pub instrumented: bool,
+    /// What the program and its libraries make visible of their accesses to memory: see
+    /// [`raddle_core::hooks::offers`].
+    pub offers: u32,
+    /// What the program is linked with if it was compiled for ThreadSanitizer.
+    pub thread_sanitizer: ThreadSanitizer,
     /// Whether the program contains checks that make their runs in one process (it has raddle's ELF note).
     pub checks: bool,
     /// Whether there is debug information, in the program or in a separate file, so that a
@@ -55,6 +57,59 @@ pub enum Language {
     Cpp,
     /// Rust: contains code made by rustc, alone or among others.
     Rust,
+}
+
+/// What a program that was compiled with `-fsanitize=thread` is linked with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadSanitizer {
+    /// It was not, or is linked with raddle's hooks.
+    No,
+    /// ThreadSanitizer's own runtime.
+    Runtime,
+    /// Nothing: it cannot start.
+    Nothing,
+}
+
+impl Program {
+    /// Whether accesses to memory are visible.
+    pub fn instrumented(&self) -> bool {
+        self.offers != 0
+    }
+}
+
+/// What a file makes visible, as its note says.
+fn offers(file: &Elf) -> u32 {
+    let notes = file.sections().filter(|section| section.name() == Ok(".note.raddle.offers"));
+    let words = notes.filter_map(|section| {
+        // The header's three words, the owner's name in eight bytes, and the contents.
+        let data = section.data().ok()?;
+        Some(u32::from_le_bytes(data.get(20..24)?.try_into().ok()?))
+    });
+    words.fold(0, |all, some| all | some)
+}
+
+/// What the libraries of a program make visible; those that cannot be read offer nothing.
+fn offers_of_libraries(path: &Path, interpreter: &Path) -> u32 {
+    let loaded = libraries::loaded(path, interpreter, None).unwrap_or_default();
+    let paths = loaded.into_iter().filter_map(|library| library.path);
+    let offered = paths.filter_map(|path| {
+        let cache = ReadCache::new(File::open(path).ok()?);
+        let file = Elf::parse(&cache).ok()?;
+        Some(offers(&file))
+    });
+    offered.fold(0, |all, some| all | some)
+}
+
+fn thread_sanitizer(file: &Elf, needed: &[String], undefined: &[String]) -> ThreadSanitizer {
+    let linked = needed.iter().any(|name| name.starts_with("libtsan.so"))
+        || file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok("__tsan_get_report_data"));
+    if linked {
+        ThreadSanitizer::Runtime
+    } else if undefined.iter().any(|name| name.starts_with("__tsan_")) {
+        ThreadSanitizer::Nothing
+    } else {
+        ThreadSanitizer::No
+    }
 }
 
 /// Looks at a program file without starting it.
@@ -77,7 +132,8 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
         build_id: Some(identity::identity(path).map_err(Refusal::Unreadable)?),
         language: language(&file, &needed, &undefined),
         preload_first: preload_first(path, &interpreter),
-        instrumented: undefined.iter().any(|name| name.starts_with("__tsan_")),
+        offers: offers(&file) | offers_of_libraries(path, &interpreter),
+        thread_sanitizer: thread_sanitizer(&file, &needed, &undefined),
         checks: file.section_by_name(".note.raddle").is_some(),
         debug_info: has_debug_info(&file) || debug_file::find(path).is_some(),
         interpreter: Some(interpreter),

@@ -30,7 +30,7 @@ impl Summary<'_> {
     pub fn uncontrolled(&self) -> Vec<&'static str> {
         let mut texts = self.campaign.tally.escapes();
         let program = &self.plan.target.program;
-        let hides_locks = program.language == Language::Rust && !program.instrumented;
+        let hides_locks = program.language == Language::Rust && !program.instrumented();
         if hides_locks && !texts.contains(&Escape::Futex.text()) {
             texts.push(Escape::Futex.text());
         }
@@ -46,7 +46,7 @@ pub fn number(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

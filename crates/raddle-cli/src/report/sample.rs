@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 use raddle_core::policy::Profile;
 
@@ -12,8 +13,8 @@ use crate::campaign::stdin::Stdin;
 use crate::campaign::tally::Tally;
 use crate::campaign::threads::ThreadView;
 use crate::campaign::{Campaign, End};
-use crate::inspect::elf::{Language, Program};
-use crate::options::{Points, Switch};
+use crate::inspect::elf::{Language, Program, ThreadSanitizer};
+use crate::options::Switch;
 use crate::policy_choice::PolicyChoice;
 use crate::sync_functions::SyncFunctions;
 
@@ -29,7 +30,8 @@ pub fn plan() -> Plan {
                 undefined: Vec::new(),
                 language: Language::C,
                 preload_first: Vec::new(),
-                instrumented: false,
+                offers: 0,
+                thread_sanitizer: ThreadSanitizer::No,
                 debug_info: true,
                 checks: false,
             },
@@ -46,6 +48,7 @@ pub fn plan() -> Plan {
         guard: guard::Settings::DEFAULT,
         seed: 42,
         points: Points::Sync,
+        fail_on_race: None,
         realtime: 0,
         cpus: 4,
         max_steps: 1_000_000,
@@ -76,6 +79,7 @@ pub fn campaign(runs: u64) -> Campaign {
         findings: Vec::new(),
         divergence: None,
         fallback: Vec::new(),
+        racing: Default::default(),
         os_threads: Vec::new(),
         random_addresses: false,
         seconds: 0.42,
@@ -86,7 +90,7 @@ pub fn campaign(runs: u64) -> Campaign {
 /// A run of three threads.
 pub fn report(run: u64, verdict: Verdict) -> RunReport {
     let counts = Counts { steps: 100 + run, threads: 3, shared_points: 90, hash: run / 2, ..Counts::default() };
-    RunReport { run, verdict, counts, escapes: 0, output_cut: false, stacks: Default::default() }
+    RunReport { run, verdict, counts, escapes: 0, output_cut: false, stacks: Default::default(), racing: Vec::new() }
 }
 
 /// Two threads that wait for each other.
@@ -119,6 +123,7 @@ pub fn deadlock() -> Finding {
             run_seed: 7,
             profile: Profile::default(),
             stacks: Default::default(),
+            racing: Vec::new(),
             log: None,
             log_is_full: false,
         },

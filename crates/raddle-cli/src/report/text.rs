@@ -4,6 +4,7 @@
 use std::fmt::{self, Write};
 
 use console::Style;
+use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 
 use super::{command_line, count, number, Summary};
@@ -85,7 +86,7 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
     let mut fact = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
     fact("seed", plan.seed.to_string())?;
     fact("policy", format!("{}, {}", plan.policy, guard_text(plan.guard)))?;
-    fact("points", plan.points.name().to_string())?;
+    fact("points", points_text(s))?;
     let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
     fact("runs", format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)))?;
     fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
@@ -114,6 +115,21 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
         writeln!(out, "\n{}", nothing.text())?;
     }
     Ok(())
+}
+
+fn points_text(s: &Summary<'_>) -> String {
+    let (plan, racing) = (s.plan, s.campaign.racing.len() as u64);
+    let name = plan.points.name();
+    if plan.points > Points::Sync && !plan.target.program.instrumented() {
+        return format!(
+            "{name}, but the program is not instrumented: build it with raddle cc, raddle c++ or cargo raddle"
+        );
+    }
+    match plan.points {
+        Points::Race if racing == 0 => format!("{name}; no place was seen to race"),
+        Points::Race => format!("{name}; {} seen to race", count(racing, "place")),
+        _ => name.to_string(),
+    }
 }
 
 fn guard_text(guard: guard::Settings) -> String {

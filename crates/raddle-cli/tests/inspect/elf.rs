@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use raddle_cli::inspect::elf::{find_in_path, inspect, Language, Refusal};
+use raddle_cli::inspect::elf::{find_in_path, inspect, Language, Refusal, ThreadSanitizer};
 
 use crate::support::{c, cpp, rust, tool};
 
@@ -30,7 +30,7 @@ fn a_c_program() {
     assert!(program.undefined.iter().any(|name| name == "pthread_mutex_init"));
     assert!(program.undefined.is_sorted());
     assert!(program.debug_info);
-    assert!(!program.instrumented);
+    assert!(!program.instrumented());
     assert!(program.preload_first.is_empty());
 
     let output = Command::new("readelf").arg("-n").arg(&built.path).output().unwrap();
@@ -68,9 +68,11 @@ fn a_rust_program() {
 }
 
 #[test]
-fn instrumented_for_memory_points() {
+fn thread_sanitizers_own_runtime_is_told_from_hooks() {
     let source = "int x; int main(void) { return x; }";
-    assert!(inspect(&c(source, &["-fsanitize=thread"]).path).unwrap().instrumented);
+    let program = inspect(&c(source, &["-fsanitize=thread"]).path).unwrap();
+    assert!(!program.instrumented());
+    assert_eq!(program.thread_sanitizer, ThreadSanitizer::Runtime);
 }
 
 #[test]

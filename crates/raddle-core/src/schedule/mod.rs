@@ -23,7 +23,7 @@
 //! ```
 //!
 //! The first line names the version of the format. Each line is a key and its values; keys come in
-//! any order, each of them once (`environment` and `sync-function` as often as needed). Strings are
+//! any order, each of them once (`environment`, `sync-function` and `racing` as often as needed). Strings are
 //! quoted, with `\"`, `\\`, `\n`, `\r`, `\t` and `\xNN` for what is not text, so that any bytes
 //! survive. After `decisions N` the N decisions follow, one line per stretch of one thread, an event
 //! kind per step; `lock*3` is three of a kind. The checksum over all bytes before its line tells a
@@ -78,6 +78,12 @@ pub struct Schedule {
     pub run_seed: u64,
     /// The level of schedule points, `sync` and so on.
     pub points: String,
+    /// Places that were known to race: the name of the file, and the address in it.
+    pub racing: Vec<(Vec<u8>, u64)>,
+    /// Whether a data race was a failure.
+    pub fail_on_race: bool,
+    /// A file of races that are none.
+    pub suppressions: Option<Vec<u8>>,
     /// What the policy knew of earlier runs.
     pub profile: Profile,
     /// How many CPUs the program was told that there are.
@@ -171,6 +177,9 @@ impl Default for Schedule {
             run: 0,
             run_seed: 0,
             points: String::new(),
+            racing: Vec::new(),
+            fail_on_race: false,
+            suppressions: None,
             profile: Profile::default(),
             cpus: 0,
             realtime: 0,

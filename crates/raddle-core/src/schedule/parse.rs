@@ -34,8 +34,11 @@ const REQUIRED: &[&str] = &[
     "counts",
 ];
 
-/// Keys that it may have, the first three of them several times.
-const OPTIONAL: &[&str] = &["environment", "sync-function", "identities", "raddle-check", "expect-output", "check"];
+/// Keys that it may have several times.
+const REPEATED: &[&str] = &["environment", "sync-function", "identities", "racing"];
+
+/// Keys that it may have once.
+const OPTIONAL: &[&str] = &["raddle-check", "expect-output", "check", "fail-on", "suppressions"];
 
 /// Reads the text of a schedule file.
 pub fn parse(bytes: &[u8]) -> Result<Schedule> {
@@ -81,8 +84,8 @@ fn header(file: &mut File<'_>, schedule: &mut Schedule) -> Result<u64> {
             line.end()?;
             return Ok(count);
         }
-        let repeats = matches!(key, "environment" | "sync-function" | "identities");
-        if !REQUIRED.contains(&key) && !OPTIONAL.contains(&key) {
+        let repeats = REPEATED.contains(&key);
+        if !repeats && !REQUIRED.contains(&key) && !OPTIONAL.contains(&key) {
             return Err(start.error("a key of a schedule file"));
         }
         if !repeats && seen.contains(&key) {
@@ -127,6 +130,15 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
             s.run_seed = line.hexadecimal("the run's seed")?;
         }
         "points" => s.points = line.word("a level of points")?.to_string(),
+        "racing" => {
+            let file = line.string("a file's name, quoted")?;
+            s.racing.push((file, line.hexadecimal("an address in the file")?));
+        }
+        "fail-on" => {
+            line.exactly("race")?;
+            s.fail_on_race = true;
+        }
+        "suppressions" => s.suppressions = Some(line.string("a file, quoted")?),
         "profile" => {
             s.profile.steps = line.assigned("steps")?;
             s.profile.threads = line.assigned("threads")?;

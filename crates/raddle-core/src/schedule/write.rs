@@ -38,6 +38,15 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     writeln!(out, "\nguard override={} lower={}", guard.override_probability, guard.lower_probability)?;
     writeln!(out, "seed {} run {} stream {:#018x}", s.seed, s.run, s.run_seed)?;
     writeln!(out, "points {}", s.points)?;
+    for (file, address) in &s.racing {
+        writeln!(out, "racing {} {address:#x}", Quoted(file))?;
+    }
+    if s.fail_on_race {
+        writeln!(out, "fail-on race")?;
+    }
+    if let Some(path) = &s.suppressions {
+        writeln!(out, "suppressions {}", Quoted(path))?;
+    }
     writeln!(out, "profile steps={} threads={}", s.profile.steps, s.profile.threads)?;
     writeln!(out, "cpus {}", s.cpus)?;
     writeln!(out, "realtime {}", s.realtime)?;

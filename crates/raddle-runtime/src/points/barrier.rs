@@ -9,17 +9,20 @@ use crate::control::{point, really, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
-use crate::{interpose, real};
+use crate::{interpose, race, real};
 
 interpose! {
     /// Waits until everybody is here.
     fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int |me| {
         let key = barrier as usize;
         point(me, EventKind::Barrier, key);
+        race::release(me, key);
         if (*barrier).shared() {
             scheduler().escaped(Escape::SharedObject);
             scheduler().escaped(Escape::UncontrolledCall);
-            return really(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier));
+            let result = really(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier));
+            race::acquire(me, key);
+            return result;
         }
         match (*barrier).arrive() {
             Arrival::Opens => {
@@ -33,6 +36,7 @@ interpose! {
                         }
                     }
                 }
+                race::acquire(me, key);
                 libc::PTHREAD_BARRIER_SERIAL_THREAD
             }
             Arrival::Waits => {
@@ -41,6 +45,7 @@ interpose! {
                     scheduler().waiters.insert(me, key);
                     wait(me, Event::new(EventKind::BarrierLeave, key), Wait::Event, NEVER);
                 }
+                race::acquire(me, key);
                 0
             }
         }

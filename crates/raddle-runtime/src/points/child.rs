@@ -48,7 +48,7 @@ impl Children {
         let points = control::block().map_or(0, |block| block.results.points);
         let quiet = core::mem::replace(&mut self.points, points) == points;
         self.looks += 1;
-        quiet || self.looks % PATIENCE == 0
+        quiet || self.looks.is_multiple_of(PATIENCE)
     }
 
     /// Makes the call, in its form that does not block, until it has news.

@@ -11,10 +11,10 @@ use super::cancel::act_on_cancel;
 use super::mutex::{acquired, lock, shared};
 use super::time::{deadline, valid};
 use crate::control::{point, scheduler, wait, wait_through};
-use crate::interpose;
 use crate::model::mutex::Mutex;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
+use crate::{interpose, race};
 
 /// glibc's pthread_cond_t: nothing of it is changed; its flags say which clock it goes by and
 /// whether other processes share it.
@@ -52,6 +52,7 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
         if (*mutex).kind() != crate::model::mutex::Type::Normal && (*mutex).holder() != owner(me) {
             return Ok(libc::EPERM);
         }
+        race::release(me, mutex as usize);
         let count = (*mutex).release_for_wait();
         scheduler().changed(mutex as usize);
         let thread = scheduler().thread(me);

@@ -14,7 +14,7 @@ use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::syscall;
+use crate::{race, syscall};
 
 /// The arguments of the system call.
 #[derive(Clone, Copy)]
@@ -99,6 +99,8 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
     point(me, EventKind::FutexWait, key);
     // SAFETY: as above.
     unsafe {
+        // Code that is not instrumented may take the lock without waiting when it finds it changed.
+        race::acquire(me, key);
         if call.word.read_volatile() != call.value {
             return -(EAGAIN as isize);
         }
@@ -129,6 +131,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         thread.futex_word = core::ptr::null();
         // Whoever waits for something else at this address, such as a once, is not for a wake-up to find.
         thread.futex_bits = 0;
+        race::acquire(me, key);
         match wake {
             Wake::TimedOut => -(ETIMEDOUT as isize),
             Wake::Interrupted => -(EINTR as isize),
@@ -162,6 +165,7 @@ unsafe fn wake(me: ThreadId, call: Call, bits: u32) -> isize {
     point(me, EventKind::FutexWake, key);
     // SAFETY: as above.
     unsafe {
+        race::release(me, key);
         // A real pthread_once that was left by an exception wakes its waiters like this.
         scheduler().changed(key);
         let woken = wake_some(key, call.value, bits);
@@ -189,6 +193,7 @@ unsafe fn requeue(me: ThreadId, call: Call, compare: bool) -> isize {
         if compare && call.word.read_volatile() != call.value3 {
             return -(EAGAIN as isize);
         }
+        race::release(me, key);
         let woken = wake_some(key, call.value, u32::MAX);
         let s = scheduler();
         let mut moved = 0;
@@ -228,6 +233,8 @@ unsafe fn wake_op(me: ThreadId, call: Call) -> isize {
             5 => old >= field(0),
             _ => return -(libc::ENOSYS as isize),
         };
+        race::release(me, call.word as usize);
+        race::release(me, call.second as usize);
         let mut woken = wake_some(call.word as usize, call.value, u32::MAX);
         if holds {
             woken += wake_some(call.second as usize, call.time as u32, u32::MAX);

@@ -8,6 +8,7 @@ use super::futex::Call;
 use super::identity;
 use super::time::{deadline, valid_for_kernel};
 use crate::control::{point, scheduler, wait};
+use crate::race;
 use crate::scheduler::thread::{Wait, Wake};
 
 const TID_MASK: u32 = 0x3fff_ffff;
@@ -49,6 +50,7 @@ unsafe fn acquire(me: ThreadId, word: *mut u32) -> Option<isize> {
         match value & TID_MASK {
             0 => {
                 word.write_volatile(tid | value & (OWNER_DIED | WAITERS));
+                race::acquire(me, word as usize);
                 Some(0)
             }
             owner if owner == tid => Some(-(EDEADLK as isize)),
@@ -77,7 +79,10 @@ unsafe fn lock(me: ThreadId, word: *mut u32, deadline: u64) -> isize {
         thread.futex_bits = 0;
         match wake {
             // Whoever unlocked it has written our id.
-            Wake::Go | Wake::Cancelled => 0,
+            Wake::Go | Wake::Cancelled => {
+                race::acquire(me, key);
+                0
+            }
             Wake::TimedOut => -(ETIMEDOUT as isize),
             Wake::Interrupted => -(EINTR as isize),
         }
@@ -92,6 +97,7 @@ unsafe fn unlock(me: ThreadId, word: *mut u32) -> isize {
         if word.read_volatile() & TID_MASK != identity::id(me) as u32 {
             return -(EPERM as isize);
         }
+        race::release(me, key);
         let s = scheduler();
         let Some(next) = s.waiters.first(key, |t| s.threads[t.index()].futex_bits != 0) else {
             word.write_volatile(0);

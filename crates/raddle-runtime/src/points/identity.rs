@@ -195,7 +195,7 @@ unsafe fn rseq(me: ThreadId, area: usize, length: u32, flags: c_int, _signature:
             *((area + 4) as *mut i32) = -1;
             return 0;
         }
-        if flags != 0 || area % 32 != 0 || length < 32 {
+        if flags != 0 || !area.is_multiple_of(32) || length < 32 {
             return -(EINVAL as isize);
         }
         if thread.rseq != 0 {

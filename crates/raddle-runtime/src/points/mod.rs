@@ -18,6 +18,7 @@ pub mod epoll;
 pub mod file_lock;
 pub mod futex;
 mod futex_pi;
+pub mod guard;
 pub mod identity;
 pub mod incarnate;
 pub mod ipc;

@@ -12,7 +12,7 @@ use crate::interpose;
 use crate::model::mutex::{Attempt, Mutex};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
-use crate::sys;
+use crate::{race, sys};
 
 /// Whether a mutex lives in memory that other processes share.
 pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
@@ -54,6 +54,7 @@ pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
 pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
     // SAFETY: as above.
     unsafe {
+        race::acquire(me, mutex as usize);
         scheduler().mutex_changed(mutex, (*mutex).available());
         if (*mutex).robust() {
             remember_robust(me, mutex);
@@ -65,6 +66,7 @@ pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
 pub(super) unsafe fn release(me: ThreadId, mutex: *mut Mutex) -> c_int {
     // SAFETY: as above.
     unsafe {
+        race::release(me, mutex as usize);
         let kernel_waiters = (*mutex).has_kernel_waiters();
         let result = (*mutex).unlock(owner(me));
         if result == 0 {
@@ -106,6 +108,7 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
         let robust = scheduler().thread(me).robust;
         for mutex in robust.into_iter().filter(|m| !m.is_null()) {
             if (*mutex).holder() == owner(me) {
+                race::release(me, mutex as usize);
                 (*mutex).owner_died();
                 scheduler().mutex_changed(mutex, (*mutex).available());
             }
@@ -134,6 +137,7 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
         let mut attempt = Try { mutex, result: 0 };
         let context = (&raw mut attempt).cast();
         if test(context) {
+            race::acquire(me, mutex as usize);
             return attempt.result;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
@@ -144,7 +148,10 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
             deadline,
         ) {
             Wake::TimedOut => ETIMEDOUT,
-            _ => attempt.result,
+            _ => {
+                race::acquire(me, mutex as usize);
+                attempt.result
+            }
         }
     }
 }
@@ -196,6 +203,7 @@ interpose! {
         point(me, EventKind::Unlock, mutex as usize);
         if shared(mutex) {
             scheduler().outside_touched = true;
+            race::release(me, mutex as usize);
             return really(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
         }
         release(me, mutex)

@@ -8,7 +8,7 @@ use crate::control::{scheduler, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
-use crate::{interpose, real};
+use crate::{interpose, race, real};
 
 /// The calling thread is about to run the routine: whoever might have been first as well waits for its
 /// end. The real function says so in the control, but later.
@@ -34,6 +34,9 @@ interpose! {
         // The routine is the program's own code and runs under control; the real function copes with
         // exceptions and cancellation in it. It never blocks, since nobody else is inside.
         let result = real!(pthread_once: fn(*mut Once, unsafe extern "C-unwind" fn()) -> c_int)(control, routine);
+        // Whoever ran the routine leaves word, whoever comes later finds it.
+        race::acquire(me, control as usize);
+        race::release(me, control as usize);
         scheduler().changed(control as usize);
         result
     }

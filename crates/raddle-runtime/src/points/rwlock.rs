@@ -11,7 +11,7 @@ use crate::control::{point, really, scheduler, wait_through};
 use crate::model::rwlock::RwLock;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
-use crate::{interpose, real};
+use crate::{interpose, race, real};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum For {
@@ -46,8 +46,27 @@ unsafe fn lock(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u64) -> c
             (_, For::Reading) => (*rwlock).lock_for_reading(owner(me)),
             (_, For::Writing) => (*rwlock).lock_for_writing(owner(me)),
         };
+        if result == 0 {
+            acquired(me, key, what);
+        }
         scheduler().changed(key);
         result
+    }
+}
+
+/// Where readers leave word that they have read, for the next writer.
+fn readers(key: usize) -> usize {
+    key + 1
+}
+
+/// The lock was just taken: a reader comes after the writers before it, a writer after everybody.
+unsafe fn acquired(me: ThreadId, key: usize, what: For) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        race::acquire(me, key);
+        if what == For::Writing {
+            race::acquire(me, readers(key));
+        }
     }
 }
 
@@ -72,6 +91,7 @@ unsafe fn lock_shared(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u6
         let mut attempt = Try(rwlock, what, 0);
         let context = (&raw mut attempt).cast();
         if test(context) {
+            acquired(me, rwlock as usize, what);
             return attempt.2;
         }
         let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
@@ -82,7 +102,10 @@ unsafe fn lock_shared(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u6
             deadline,
         ) {
             Wake::TimedOut => ETIMEDOUT,
-            _ => attempt.2,
+            _ => {
+                acquired(me, rwlock as usize, what);
+                attempt.2
+            }
         }
     }
 }
@@ -103,6 +126,7 @@ unsafe fn try_lock(me: ThreadId, rwlock: *mut RwLock, what: For) -> c_int {
             For::Writing => (*rwlock).lock_for_writing(owner(me)),
         };
         if result == 0 {
+            acquired(me, rwlock as usize, what);
             scheduler().changed(rwlock as usize);
             return 0;
         }
@@ -166,6 +190,8 @@ interpose! {
     /// Unlocks.
     fn pthread_rwlock_unlock(rwlock: *mut RwLock) -> c_int |me| {
         point(me, EventKind::RwUnlock, rwlock as usize);
+        let key = rwlock as usize;
+        race::release(me, if (*rwlock).holder() != 0 { key } else { readers(key) });
         if (*rwlock).shared() {
             scheduler().outside_touched = true;
             return really(me, || real!(pthread_rwlock_unlock: fn(*mut RwLock) -> c_int)(rwlock));

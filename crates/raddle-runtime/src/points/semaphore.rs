@@ -14,7 +14,7 @@ use crate::control::{point, really, scheduler, wait};
 use crate::model::semaphore::Semaphore;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::{interpose, real};
+use crate::{interpose, race, real};
 
 /// Takes a unit; 0 or an error number. `Err` means that the thread is to be cancelled.
 unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result<c_int, ()> {
@@ -46,6 +46,7 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
             Wake::Interrupted => return Ok(EINTR),
             Wake::Go => {}
         }
+        race::acquire(me, semaphore as usize);
         if !shared {
             (*semaphore).try_take();
             scheduler().changed(semaphore as usize);
@@ -124,6 +125,9 @@ interpose! {
         } else {
             (*semaphore).try_take()
         };
+        if error == 0 {
+            race::acquire(me, semaphore as usize);
+        }
         if error == EAGAIN {
             scheduler().made_no_progress(me);
         } else {
@@ -135,6 +139,7 @@ interpose! {
     /// Gives a unit.
     fn sem_post(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemPost, semaphore as usize);
+        race::release(me, semaphore as usize);
         if (*semaphore).shared() {
             scheduler().outside_touched = true;
             return really(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));

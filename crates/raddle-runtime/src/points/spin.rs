@@ -5,16 +5,17 @@ use core::ffi::c_int;
 use raddle_core::{Event, EventKind};
 
 use crate::control::{point, scheduler, wait_through};
-use crate::interpose;
 use crate::model::spin::Spin;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
+use crate::{interpose, race};
 
 interpose! {
     /// Locks.
     fn pthread_spin_lock(spin: *mut Spin) -> c_int |me| {
         wait_through(me, Event::new(EventKind::SpinLock, spin as usize), Wait::Spin(spin), NEVER);
         let result = (*spin).try_lock();
+        race::acquire(me, spin as usize);
         scheduler().changed(spin as usize);
         result
     }
@@ -24,6 +25,7 @@ interpose! {
         point(me, EventKind::SpinTry, spin as usize);
         let result = (*spin).try_lock();
         if result == 0 {
+            race::acquire(me, spin as usize);
             scheduler().changed(spin as usize);
         } else {
             scheduler().made_no_progress(me);
@@ -34,6 +36,7 @@ interpose! {
     /// Unlocks.
     fn pthread_spin_unlock(spin: *mut Spin) -> c_int |me| {
         point(me, EventKind::SpinUnlock, spin as usize);
+        race::release(me, spin as usize);
         (*spin).unlock();
         scheduler().changed(spin as usize);
         0

@@ -27,7 +27,7 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os::DYING;
 use crate::switch::{fiber, fibers, identity};
-use crate::{dispatch, failure, interpose, real, sys};
+use crate::{dispatch, failure, interpose, race, real, sys};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
@@ -40,16 +40,17 @@ extern "C" {
 /// LC_GLOBAL_LOCALE.
 const GLOBAL_LOCALE: isize = -1;
 
-// Whether a sanitizer is there, by weak references: asking dlsym for what is not there allocates.
+// Whether a sanitizer is there, by weak references: asking dlsym for what is not there allocates. Programs
+// with our own hooks have a __tsan_init too.
 global_asm!(
     ".weak __asan_init",
-    ".weak __tsan_init",
+    ".weak __tsan_get_report_data",
     ".globl raddle_sanitizer",
     ".hidden raddle_sanitizer",
     ".type raddle_sanitizer,@function",
     "raddle_sanitizer:",
     "mov rax, qword ptr [rip + __asan_init@GOTPCREL]",
-    "or rax, qword ptr [rip + __tsan_init@GOTPCREL]",
+    "or rax, qword ptr [rip + __tsan_get_report_data@GOTPCREL]",
     "ret",
 );
 
@@ -225,6 +226,7 @@ unsafe fn end(me: ThreadId) {
         if !fibers() {
             dispatch::disarm(me);
         }
+        race::ended(me, join_key(me));
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);
@@ -353,6 +355,7 @@ pub(super) unsafe fn create(
         }
         // Others may name the thread before its first turn.
         scheduler().thread(child).pointer = 0;
+        race::created(me, child);
         state().pointers.insert(*handle, child);
         scheduler().launched(child);
         if !SANITIZED.load(Ordering::Relaxed) {
@@ -406,6 +409,7 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
 unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *mut c_void) -> c_int {
     // SAFETY: `me` holds the baton.
     unsafe {
+        race::acquire(me, join_key(other));
         let thread = scheduler().thread(other);
         let result = if thread.identity != 0 {
             if !value.is_null() {

@@ -59,7 +59,7 @@ impl Clock {
         self.readings = self.readings.saturating_add(1);
         let doublings = (self.readings / PATIENCE).min(20);
         self.now += (READING << doublings).min(FASTEST);
-        (self.now, self.readings % PATIENCE == 0)
+        (self.now, self.readings.is_multiple_of(PATIENCE))
     }
 
     /// Jumps to a deadline.

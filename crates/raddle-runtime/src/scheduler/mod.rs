@@ -16,6 +16,7 @@ use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
+use crate::access::spin;
 use crate::failure;
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
@@ -53,6 +54,10 @@ pub struct Scheduler {
     pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
+    /// Data races are looked for.
+    pub detects: bool,
+    /// Accesses to memory are seen.
+    pub instrumented: bool,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
     /// The body of a check has returned, and what it left is run to its end.
@@ -81,6 +86,8 @@ pub struct Scheduler {
     pub enabled: EnabledSet,
     /// The threads that wait for something outside the model.
     pub polled: EnabledSet,
+    /// The threads that read the same values again and again, and wait for a change: see `access::spin`.
+    pub spinning: EnabledSet,
     /// Who waits for what.
     pub waiters: Waiters,
     /// What each thread does next.
@@ -155,6 +162,8 @@ impl Scheduler {
         let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
         // SAFETY: both areas lie inside the mapping.
         self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
+        self.detects = settings.flags & flag::DETECT != 0;
+        self.instrumented = crate::access::offers() != 0;
         self.clock.realtime_start = settings.realtime;
         self.chance = Rng::for_purpose(settings.seed, 2);
         self.entropy = Rng::for_purpose(settings.seed, 3);
@@ -184,6 +193,7 @@ impl Scheduler {
         results.threads = 1;
         results.threads_alive = 1;
         results.hash = FIRST_HASH;
+        results.offers = crate::access::offers();
     }
 
     /// Starts another run in the same process, with the same main thread.
@@ -224,6 +234,7 @@ impl Scheduler {
         self.enabled.clear();
         self.enabled.set(ThreadId::MAIN, true);
         self.polled.clear();
+        self.spinning.clear();
         self.timers.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
@@ -453,7 +464,7 @@ impl Scheduler {
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
         let points = self.results().points + 1;
         self.results().points = points;
-        if points % LOOK_OUTSIDE == 0 {
+        if points.is_multiple_of(LOOK_OUTSIDE) {
             self.look_outside_now_and_then();
         }
         self.clock.point();
@@ -545,6 +556,12 @@ impl Scheduler {
             self.look_outside();
         }
         self.expire();
+        if !self.spinning.is_empty() {
+            spin::look(self);
+            if self.enabled.is_empty() && self.next_deadline().is_none() {
+                spin::give_up(self);
+            }
+        }
         if self.futile > 4 * (1 + self.enabled.len() as u64) {
             self.nobody_achieves_anything();
         }

@@ -1,0 +1,163 @@
+//! Data races that a run saw: where they are, and how they are told.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use object::{Object, ObjectSegment};
+use raddle_core::block::{self, Loaded, Race, RaceAccess, FRAMES};
+use serde::{Deserialize, Serialize};
+
+use super::classify::Symptom;
+use super::frames::Frames;
+use super::run_report::Kind;
+use super::threads::ThreadView;
+use crate::inspect::stack::Frame;
+use crate::inspect::symbols::Symbols;
+
+/// A place in the program that is known to race; the same on every machine that has this build.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The name of the file, without its folder.
+    pub file: String,
+    /// The address in the file, behind the access.
+    pub address: u64,
+}
+
+/// Races of one run, as they are in the block.
+pub struct Seen {
+    /// The races.
+    pub races: Vec<Race>,
+    /// The files that their addresses lie in.
+    pub loaded: Vec<Loaded>,
+}
+
+/// A race as it is told.
+pub struct Told {
+    /// What is wrong.
+    pub symptom: Symptom,
+    /// The two threads, with their stacks at the time of their accesses.
+    pub threads: Vec<ThreadView>,
+}
+
+/// Reads the files of a program when they are asked for.
+#[derive(Default)]
+pub struct Files {
+    known: HashMap<PathBuf, File>,
+}
+
+struct File {
+    /// The lowest address that the file asks to be loaded at.
+    first: u64,
+    symbols: Symbols,
+}
+
+impl Files {
+    fn get(&mut self, path: &Path) -> &File {
+        self.known
+            .entry(path.to_path_buf())
+            .or_insert_with(|| File { first: first_address(path).unwrap_or(0), symbols: Symbols::of_file(path) })
+    }
+
+    /// The file that an address lies in, and the address there.
+    fn locate(&mut self, loaded: &[Loaded], address: u64) -> Option<(PathBuf, u64)> {
+        let file = loaded.iter().find(|file| (file.start..file.end).contains(&address))?;
+        let path = PathBuf::from(block::text(&file.path));
+        let first = self.get(&path).first;
+        Some((path, address - file.start + first))
+    }
+
+    /// The places of both accesses of every race.
+    pub fn places(&mut self, seen: &Seen) -> Vec<Place> {
+        let accesses = seen.races.iter().flat_map(|race| [race.first, race.second]);
+        let mut places: Vec<_> = accesses
+            .filter(|access| access.atomic == 0)
+            .filter_map(|access| {
+                let (path, address) = self.locate(&seen.loaded, access.frames[0])?;
+                let file = path.file_name()?.to_string_lossy().chars().take(63).collect();
+                Some(Place { file, address })
+            })
+            .collect();
+        places.sort();
+        places.dedup();
+        places
+    }
+
+    /// Frames for a person. All addresses are those behind a call or an access.
+    fn stack(&mut self, loaded: &[Loaded], addresses: &[u64]) -> Vec<Frame> {
+        let mut frames = Vec::new();
+        for &address in addresses {
+            let Some((path, there)) = self.locate(loaded, address) else { continue };
+            let module = path.to_string_lossy().into_owned();
+            for place in self.get(&path).symbols.places(there.saturating_sub(1)) {
+                let (function, file, line) = (place.function, place.file, place.line);
+                frames.push(Frame { address, function, file, line, module: module.clone() });
+            }
+        }
+        frames
+    }
+
+    /// Puts a race into words.
+    pub fn tell(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> Told {
+        let mut place_of = |access: &RaceAccess| {
+            let depth = (access.depth as usize).min(FRAMES);
+            let stack = self.stack(&seen.loaded, &access.frames[..depth]);
+            (frames.place(&stack).unwrap_or_else(|| "unknown code".to_string()), frames.backtrace(&stack))
+        };
+        let (first, first_stack) = place_of(&race.first);
+        let (second, second_stack) = place_of(&race.second);
+        let variable = self.variable(seen, race, frames);
+        let message = format!(
+            "{variable}: {} by t{} in {first}, and {} by t{} in {second}, and nothing orders the two",
+            deed(&race.first),
+            race.first.thread,
+            deed(&race.second),
+            race.second.thread,
+        );
+        let mut places = [first.clone(), second.clone()];
+        places.sort();
+        let view = |access: &RaceAccess, place: String, backtrace, order: &str| ThreadView {
+            id: access.thread as u16,
+            name: order.to_string(),
+            state: format!("{} of {}", deed(access), super::super::report::count(access.size.into(), "byte")),
+            waits_for: None,
+            holder: None,
+            event: String::new(),
+            place: Some(place),
+            backtrace,
+        };
+        let threads =
+            vec![view(&race.first, first, first_stack, "first"), view(&race.second, second, second_stack, "second")];
+        Told { symptom: Symptom { kind: Kind::Race, message, place: places.join("; ") }, threads }
+    }
+
+    /// What lies at the address of a race.
+    fn variable(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> String {
+        if race.heap == 0 {
+            return format!("memory at {:#x}", race.address);
+        }
+        let offset = race.address - race.heap;
+        let depth = (race.heap_depth as usize).min(FRAMES);
+        let stack = self.stack(&seen.loaded, &race.heap_frames[..depth]);
+        let by = match frames.place(&stack) {
+            Some(place) => format!(", allocated by t{} in {place}", race.heap_thread),
+            None => String::new(),
+        };
+        format!("byte {offset} of a heap block of {} bytes{by}", race.heap_size)
+    }
+}
+
+fn deed(access: &RaceAccess) -> &'static str {
+    match (access.writes != 0, access.atomic != 0) {
+        (false, false) => "read",
+        (true, false) => "write",
+        (false, true) => "atomic read",
+        (true, true) => "atomic write",
+    }
+}
+
+fn first_address(path: &Path) -> Option<u64> {
+    let bytes = std::fs::read(path).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    // Pages are mapped whole.
+    file.segments().map(|segment| segment.address() & !0xfff).min()
+}

@@ -1,0 +1,320 @@
+//! Atomics: the point comes first, then the hook performs the operation.
+//!
+//! Only sequentially consistent executions are explored, so every operation is one, whatever order the
+//! program asks for. The order counts for what it says about races.
+
+// Words of all sizes are widened, also the widest.
+#![allow(clippy::useless_conversion)]
+
+use core::arch::asm;
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8};
+
+use raddle_core::block::Points;
+use raddle_core::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
+use raddle_core::{EventKind, ThreadId};
+
+use crate::control::{current, point, scheduler, state};
+use crate::race::{self, How};
+
+use super::spin::{fold, wait_for_change, Verdict};
+
+/// Puts the hooks of atomics into the table.
+pub fn fill(hooks: &mut Hooks) {
+    hooks.load = [load::<1>, load::<2>, load::<4>, load::<8>];
+    hooks.compare = [compare::<1>, compare::<2>, compare::<4>, compare::<8>];
+    hooks.modify = modifying();
+    hooks.wide = wide;
+    hooks.fence = fence;
+}
+
+const _: [Load; WORDS] = [load::<1>; WORDS];
+const _: [Compare; WORDS] = [compare::<1>; WORDS];
+
+fn modifying() -> [[Modify; WORDS]; OPERATIONS] {
+    macro_rules! sizes {
+        ($operation:expr) => {
+            [
+                modify::<1, { $operation as i32 }>,
+                modify::<2, { $operation as i32 }>,
+                modify::<4, { $operation as i32 }>,
+                modify::<8, { $operation as i32 }>,
+            ]
+        };
+    }
+    use Operation::*;
+    [sizes!(Store), sizes!(Exchange), sizes!(Add), sizes!(Sub), sizes!(And), sizes!(Or), sizes!(Xor), sizes!(Nand)]
+}
+
+/// The operation itself, on a word of `SIZE` bytes.
+macro_rules! word {
+    ($size:expr, $address:expr, $it:ident => $body:expr) => {
+        match $size {
+            1 => {
+                let $it = AtomicU8::from_ptr($address.cast());
+                $body
+            }
+            2 => {
+                let $it = AtomicU16::from_ptr($address.cast());
+                $body
+            }
+            4 => {
+                let $it = AtomicU32::from_ptr($address.cast());
+                $body
+            }
+            _ => {
+                let $it = AtomicU64::from_ptr($address.cast());
+                $body
+            }
+        }
+    };
+}
+
+/// The calling thread, if its atomics are to be seen; it has passed its point.
+#[inline(always)]
+unsafe fn arrive(kind: EventKind, address: *mut c_void, pc: usize) -> Option<ThreadId> {
+    let me = current()?;
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        // While nobody else has ever been there, nobody can see the difference.
+        if scheduler().created == 1 {
+            return None;
+        }
+        let loops = state().access.spins.loops(me, pc, address as usize);
+        if scheduler().settings().points >= Points::Atomic as u32 && !loops {
+            point(me, kind, address as usize);
+        }
+    }
+    Some(me)
+}
+
+/// The thread has only looked, at a value of so many bytes.
+#[inline(always)]
+unsafe fn looked(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        if state().access.spins.read(me, pc, address as usize, size as u32, || value) == Verdict::Waits {
+            wait_for_change(me, address as usize);
+        }
+    }
+}
+
+unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
+    // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
+    unsafe {
+        let me = arrive(EventKind::AtomicLoad, address, pc);
+        let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
+        if let Some(me) = me {
+            looked(me, address, SIZE, value, pc);
+            if scheduler().detects {
+                race::atomic_load(me, address as usize, order);
+                race::access(me, address as usize, SIZE, How::ATOMIC_READ, pc);
+            }
+        }
+        value
+    }
+}
+
+unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
+    address: *mut c_void,
+    operand: u64,
+    order: i32,
+    pc: usize,
+) -> u64 {
+    let stores = OPERATION == Operation::Store as i32;
+    // SAFETY: as above.
+    unsafe {
+        let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, pc);
+        let old = word!(SIZE, address, it => {
+            let operand = operand as _;
+            u64::from(match Operation::from_i32(OPERATION) {
+                Some(Operation::Store | Operation::Exchange) | None => it.swap(operand, SeqCst),
+                Some(Operation::Add) => it.fetch_add(operand, SeqCst),
+                Some(Operation::Sub) => it.fetch_sub(operand, SeqCst),
+                Some(Operation::And) => it.fetch_and(operand, SeqCst),
+                Some(Operation::Or) => it.fetch_or(operand, SeqCst),
+                Some(Operation::Xor) => it.fetch_xor(operand, SeqCst),
+                Some(_) => it.fetch_nand(operand, SeqCst),
+            })
+        });
+        if let Some(me) = me {
+            // Setting a lock that is set is only looking.
+            if !stores && word!(SIZE, address, it => u64::from(it.load(SeqCst))) == old {
+                looked(me, address, SIZE, old, pc);
+            } else {
+                state().access.spins.progress(me);
+            }
+            if scheduler().detects {
+                if stores {
+                    race::atomic_store(me, address as usize, order);
+                } else {
+                    race::atomic_modify(me, address as usize, order);
+                }
+                race::access(me, address as usize, SIZE, How::ATOMIC_WRITE, pc);
+            }
+        }
+        old
+    }
+}
+
+unsafe extern "C-unwind" fn compare<const SIZE: usize>(
+    address: *mut c_void,
+    expected: *mut c_void,
+    desired: u64,
+    order: i32,
+    failure: i32,
+    pc: usize,
+) -> i32 {
+    // SAFETY: as above; the program's own variable for what was there.
+    unsafe {
+        let me = arrive(EventKind::AtomicModify, address, pc);
+        let wanted = match SIZE {
+            1 => u64::from(expected.cast::<u8>().read_unaligned()),
+            2 => u64::from(expected.cast::<u16>().read_unaligned()),
+            4 => u64::from(expected.cast::<u32>().read_unaligned()),
+            _ => expected.cast::<u64>().read_unaligned(),
+        };
+        let result = word!(SIZE, address, it => {
+            it.compare_exchange(wanted as _, desired as _, SeqCst, SeqCst).map(u64::from).map_err(u64::from)
+        });
+        if let Some(me) = me {
+            compared(me, address, SIZE, result, order, failure, pc);
+        }
+        if let Err(found) = result {
+            expected.cast::<u8>().copy_from_nonoverlapping((&raw const found).cast(), SIZE);
+        }
+        i32::from(result.is_ok())
+    }
+}
+
+/// Keeps the books after a compare-and-exchange.
+unsafe fn compared(
+    me: ThreadId,
+    address: *mut c_void,
+    size: usize,
+    result: Result<u64, u64>,
+    order: i32,
+    failure: i32,
+    pc: usize,
+) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        match result {
+            Ok(_) => state().access.spins.progress(me),
+            Err(found) => looked(me, address, size, found, pc),
+        }
+        if !scheduler().detects {
+            return;
+        }
+        if result.is_ok() {
+            race::atomic_modify(me, address as usize, order);
+            race::access(me, address as usize, size, How::ATOMIC_WRITE, pc);
+        } else {
+            race::atomic_load(me, address as usize, failure);
+            race::access(me, address as usize, size, How::ATOMIC_READ, pc);
+        }
+    }
+}
+
+/// Compares and exchanges sixteen bytes; returns what was there.
+unsafe fn compare_wide(address: *mut u128, expected: u128, desired: u128) -> u128 {
+    let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
+    // SAFETY: the program's own, aligned address, on a processor that has the instruction. rbx is the
+    // compiler's, so it is given back.
+    unsafe {
+        asm!(
+            "xchg {new}, rbx",
+            "lock cmpxchg16b [{address}]",
+            "mov rbx, {new}",
+            new = inout(reg) desired as u64 => _,
+            address = in(reg) address,
+            inout("rax") low,
+            inout("rdx") high,
+            in("rcx") (desired >> 64) as u64,
+            options(nostack),
+        );
+    }
+    u128::from(high) << 64 | u128::from(low)
+}
+
+unsafe extern "C-unwind" fn wide(
+    operation: i32,
+    address: *mut u128,
+    value: *mut u128,
+    expected: *mut u128,
+    order: i32,
+    pc: usize,
+) -> i32 {
+    let operation = Operation::from_i32(operation).unwrap_or(Operation::Load);
+    let kind = match operation {
+        Operation::Load => EventKind::AtomicLoad,
+        Operation::Store => EventKind::AtomicStore,
+        _ => EventKind::AtomicModify,
+    };
+    // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
+    unsafe {
+        let me = arrive(kind, address.cast(), pc);
+        if operation == Operation::Compare {
+            let wanted = *expected;
+            let found = compare_wide(address, wanted, *value);
+            *expected = found;
+            if let Some(me) = me {
+                let folded = fold(found);
+                let result = if found == wanted { Ok(folded) } else { Err(folded) };
+                compared(me, address.cast(), 16, result, order, order, pc);
+            }
+            return i32::from(found == wanted);
+        }
+        // Comparing with any value gives the one that is there.
+        let mut old = compare_wide(address, 0, 0);
+        let new = loop {
+            let new = match operation {
+                Operation::Store | Operation::Exchange => *value,
+                Operation::Add => old.wrapping_add(*value),
+                Operation::Sub => old.wrapping_sub(*value),
+                Operation::And => old & *value,
+                Operation::Or => old | *value,
+                Operation::Xor => old ^ *value,
+                Operation::Nand => !(old & *value),
+                Operation::Load | Operation::Compare => old,
+            };
+            let seen = compare_wide(address, old, new);
+            if seen == old {
+                break new;
+            }
+            old = seen;
+        };
+        *value = old;
+        if let Some(me) = me {
+            if new == old {
+                looked(me, address.cast(), 16, fold(old), pc);
+            } else {
+                state().access.spins.progress(me);
+            }
+            if scheduler().detects {
+                let how = if operation == Operation::Load { How::ATOMIC_READ } else { How::ATOMIC_WRITE };
+                match operation {
+                    Operation::Load => race::atomic_load(me, address as usize, order),
+                    Operation::Store => race::atomic_store(me, address as usize, order),
+                    _ => race::atomic_modify(me, address as usize, order),
+                }
+                race::access(me, address as usize, 16, how, pc);
+            }
+        }
+        1
+    }
+}
+
+unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
+    core::sync::atomic::fence(SeqCst);
+    // In a sequentially consistent execution a fence does nothing that a point before the next access does
+    // not: no point here.
+    let Some(me) = current() else { return };
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        if scheduler().detects && scheduler().created > 1 {
+            race::fence(me, order);
+        }
+    }
+}

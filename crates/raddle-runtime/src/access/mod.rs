@@ -1,0 +1,75 @@
+//! Instrumented programs: the compiler's hooks before accesses to memory.
+//!
+//! A program that was compiled with hooks has a table of them (see `raddle_core::hooks`) and shows it to
+//! us before its main. What is put into the table depends on the level of points: a hook that has nothing
+//! to do stays the program's own, which is a return.
+
+mod atomic;
+mod function;
+pub mod heap;
+pub mod places;
+mod plain;
+pub mod spin;
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use raddle_core::block::{flag, Points};
+use raddle_core::hooks::{Hooks, VERSION};
+
+use crate::control::{self, Mode};
+use crate::{race, start, sys};
+use places::Known;
+use spin::Spins;
+
+/// What is known of the accesses of the program. Valid when zeroed.
+#[repr(C)]
+pub struct Access {
+    /// The places that are known to race.
+    pub known: Known,
+    /// Who spins.
+    pub spins: Spins,
+}
+
+/// What the connected files make visible.
+static OFFERS: AtomicU32 = AtomicU32::new(0);
+
+/// What instrumented files of this program make visible: see `raddle_core::hooks::offers`.
+pub fn offers() -> u32 {
+    OFFERS.load(Ordering::Relaxed)
+}
+
+/// An instrumented file of the program shows its table of hooks, in a constructor.
+///
+/// # Safety
+/// `hooks` lies in the program's data and is not used by another thread meanwhile.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
+    start::prepare();
+    let Some(block) = control::block() else { return };
+    // SAFETY: the two sizes come first in every version.
+    let hooks = unsafe { &mut *hooks };
+    if hooks.version != VERSION || hooks.size as usize != size_of::<Hooks>() {
+        sys::complain("raddle: the program was instrumented by another version of raddle; its accesses are not seen\n");
+        return;
+    }
+    OFFERS.fetch_or(hooks.offers, Ordering::Relaxed);
+    let level = Points::from_u32(block.settings.points).unwrap_or(Points::Sync);
+    let detects = block.settings.flags & flag::DETECT != 0;
+    if level >= Points::Atomic || detects {
+        atomic::fill(hooks);
+    }
+    plain::fill(hooks, level, detects);
+    if detects {
+        function::fill(hooks);
+        race::reserve();
+    }
+    // A library that comes later may be one with places that are known.
+    if control::mode() == Mode::Controlled {
+        // SAFETY: the thread that loads the library holds the baton.
+        unsafe {
+            control::scheduler().instrumented = true;
+            control::scheduler().results().offers |= hooks.offers;
+        }
+        places::learn(&block.places);
+    }
+}

@@ -1,0 +1,150 @@
+//! Plain and volatile accesses. The hook stands before the access: the point comes first, then the
+//! access is noted, and the program makes it when the hook returns.
+
+use core::ffi::c_void;
+
+use raddle_core::block::Points;
+use raddle_core::hooks::{Access, Hooks, SIZES};
+use raddle_core::EventKind;
+
+use crate::control::{current, point, scheduler, state};
+use crate::race::{self, How};
+
+use super::spin::{value, wait_for_change, Verdict};
+
+/// What a hook does, as bits.
+mod mode {
+    /// Every access is a point.
+    pub const POINT: u8 = 1;
+    /// Accesses at places that are known to race are points.
+    pub const PLACES: u8 = 1 << 1;
+    /// Races are looked for.
+    pub const DETECT: u8 = 1 << 2;
+}
+
+use mode::{DETECT, PLACES, POINT};
+
+/// Puts the hooks of plain accesses into the table.
+pub fn fill(hooks: &mut Hooks, level: Points, detects: bool) {
+    match (level, detects) {
+        (Points::Memory, false) => fill_plain::<POINT>(hooks),
+        (Points::Memory, true) => fill_plain::<{ POINT | DETECT }>(hooks),
+        // Without looking for races there is nothing to keep learning from.
+        (Points::Race, false) => fill_plain::<PLACES>(hooks),
+        (Points::Race, true) => fill_plain::<{ PLACES | DETECT }>(hooks),
+        (_, true) => fill_plain::<DETECT>(hooks),
+        (_, false) => {}
+    }
+    match (level >= Points::Atomic, detects) {
+        (true, false) => fill_volatile::<POINT>(hooks),
+        (true, true) => fill_volatile::<{ POINT | DETECT }>(hooks),
+        (false, true) => fill_volatile::<DETECT>(hooks),
+        (false, false) => {}
+    }
+}
+
+fn fill_plain<const MODE: u8>(hooks: &mut Hooks) {
+    hooks.read = [read::<1, MODE>, read::<2, MODE>, read::<4, MODE>, read::<8, MODE>, read::<16, MODE>];
+    hooks.write = [write::<1, MODE>, write::<2, MODE>, write::<4, MODE>, write::<8, MODE>, write::<16, MODE>];
+    // One statement that reads and writes is one access that writes: whatever comes between the two is
+    // also possible before.
+    hooks.read_write = hooks.write;
+    hooks.range_read = range_read::<MODE>;
+    hooks.range_write = range_write::<MODE>;
+}
+
+fn fill_volatile<const MODE: u8>(hooks: &mut Hooks) {
+    let reads: [Access; SIZES] = [
+        volatile_read::<1, MODE>,
+        volatile_read::<2, MODE>,
+        volatile_read::<4, MODE>,
+        volatile_read::<8, MODE>,
+        volatile_read::<16, MODE>,
+    ];
+    let writes: [Access; SIZES] = [
+        volatile_write::<1, MODE>,
+        volatile_write::<2, MODE>,
+        volatile_write::<4, MODE>,
+        volatile_write::<8, MODE>,
+        volatile_write::<16, MODE>,
+    ];
+    (hooks.volatile_read, hooks.volatile_write) = (reads, writes);
+}
+
+unsafe extern "C-unwind" fn read<const SIZE: usize, const MODE: u8>(address: *mut c_void, pc: usize) {
+    // SAFETY: the program is about to make this access.
+    unsafe { before_read::<SIZE, MODE>(address as usize, SIZE, EventKind::Load, pc) }
+}
+
+unsafe extern "C-unwind" fn write<const SIZE: usize, const MODE: u8>(address: *mut c_void, pc: usize) {
+    // SAFETY: as above.
+    unsafe { before_write::<MODE>(address as usize, SIZE, EventKind::Store, pc) }
+}
+
+unsafe extern "C-unwind" fn volatile_read<const SIZE: usize, const MODE: u8>(address: *mut c_void, pc: usize) {
+    // SAFETY: as above.
+    unsafe { before_read::<SIZE, MODE>(address as usize, SIZE, EventKind::VolatileLoad, pc) }
+}
+
+unsafe extern "C-unwind" fn volatile_write<const SIZE: usize, const MODE: u8>(address: *mut c_void, pc: usize) {
+    // SAFETY: as above.
+    unsafe { before_write::<MODE>(address as usize, SIZE, EventKind::VolatileStore, pc) }
+}
+
+unsafe extern "C-unwind" fn range_read<const MODE: u8>(address: *mut c_void, size: usize, pc: usize) {
+    // SAFETY: as above. Blocks are not compared: their first byte stands for them.
+    unsafe { before_read::<1, MODE>(address as usize, size, EventKind::Load, pc) }
+}
+
+unsafe extern "C-unwind" fn range_write<const MODE: u8>(address: *mut c_void, size: usize, pc: usize) {
+    // SAFETY: as above.
+    unsafe { before_write::<MODE>(address as usize, size, EventKind::Store, pc) }
+}
+
+/// Whether an access at this place is a point.
+#[inline(always)]
+unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
+    // SAFETY: the caller holds the baton.
+    MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.known.contains(pc)
+}
+
+#[inline(always)]
+unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
+    let Some(me) = current() else { return };
+    // SAFETY: `me` holds the baton whenever it runs; the program's own access.
+    unsafe {
+        // While nobody else has ever been there, nobody can see the difference.
+        if scheduler().created == 1 {
+            return;
+        }
+        let spins = &mut state().access.spins;
+        if is_point::<MODE>(pc) && !spins.loops(me, pc, address) {
+            point(me, kind, address);
+        }
+        let spins = &mut state().access.spins;
+        if spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) == Verdict::Waits {
+            wait_for_change(me, address);
+        }
+        if MODE & DETECT != 0 {
+            race::access(me, address, size, How::READ, pc);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn before_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
+    let Some(me) = current() else { return };
+    // SAFETY: as above.
+    unsafe {
+        if scheduler().created == 1 {
+            return;
+        }
+        if is_point::<MODE>(pc) {
+            point(me, kind, address);
+        }
+        state().access.spins.progress(me);
+        if MODE & DETECT != 0 {
+            race::access(me, address, size, How::WRITE, pc);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Data races: accesses of two threads to one variable, at least one of them a plain one and one a write,
+//! with nothing that orders them.
+//!
+//! Order comes from the model's operations, from atomics by the rules of C11 and C++20, and from what
+//! enters and leaves the kernel. It is kept as vector clocks ([`clock`]); accesses are kept as epochs in
+//! shadow memory ([`shadow`]). Where it is in doubt whether something orders two accesses, it does: a race
+//! that is reported is one.
+//!
+//! All memory of the detector lies in one reservation, of which a run touches what it needs.
+
+mod clock;
+mod depot;
+mod order;
+mod report;
+mod shadow;
+mod table;
+
+use raddle_core::{ThreadId, MAX_THREADS};
+
+use crate::control::{scheduler, state};
+use crate::sys;
+use clock::{Clock, Pool};
+use depot::{Depot, Stack};
+use shadow::{Cell, Shadow, Word};
+use table::Table;
+
+pub use order::{acquire, atomic_load, atomic_modify, atomic_store, created, ended, fence, release, world};
+pub use report::news;
+pub use shadow::How;
+
+/// Words of shadow memory, at most.
+const WORDS: usize = 1 << 25;
+/// Objects and atomics with a clock, at most.
+const OBJECTS: usize = 1 << 23;
+/// Blocks of the heap, at most.
+const BLOCKS: usize = 1 << 23;
+/// Frames of a thread's stack that are kept.
+const DEPTH: usize = 1000;
+
+const BASE: usize = 0x2010_0000_0000;
+const SHADOW: usize = BASE;
+const CLOCKS: usize = SHADOW + Shadow::bytes(WORDS);
+const NUMBERS: usize = CLOCKS + Table::<Clock, 0>::bytes(OBJECTS);
+const DEPOT: usize = NUMBERS + 4 * clock::NUMBERS;
+const HEAP: usize = DEPOT + Depot::BYTES;
+const THREADS: usize = HEAP + Table::<Block, 0>::bytes(BLOCKS);
+const END: usize = THREADS + MAX_THREADS * size_of::<Thread>();
+
+/// What is known of one thread. Valid when zeroed.
+#[repr(C)]
+struct Thread {
+    /// What happens before what it does now.
+    clock: Clock,
+    /// Its clock at its last release fence.
+    released: Clock,
+    /// What its relaxed loads have seen, for an acquire fence to take in.
+    seen: Clock,
+    /// The lowest place of its stack that a function was seen at.
+    lowest: usize,
+    /// How many frames of `stack` are there; may be more than fit.
+    depth: u32,
+    stack: [Frame; DEPTH],
+}
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Frame {
+    stack: Stack,
+    /// The lower half of the stack pointer at the function's entry.
+    sp: u32,
+}
+
+/// A block of the heap. Valid when zeroed.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Block {
+    size: u64,
+    pc: usize,
+    stack: Stack,
+    thread: u32,
+}
+
+/// The detector's books. Valid when zeroed.
+#[repr(C)]
+pub struct Detector {
+    shadow: Shadow,
+    objects: Table<Clock, 0>,
+    pool: Pool,
+    depot: Depot,
+    heap: Table<Block, 0>,
+    pairs: report::Pairs,
+}
+
+/// Reserves the memory; once, and before the fork server starts.
+pub fn reserve() {
+    use core::sync::atomic::{AtomicBool, Ordering};
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Ordering::Relaxed) {
+        sys::map_at(BASE, END - BASE);
+    }
+}
+
+/// The detector.
+///
+/// # Safety
+/// The caller holds the baton; [`reserve`] was called.
+#[inline(always)]
+unsafe fn detector() -> &'static mut Detector {
+    // SAFETY: the caller's promise.
+    unsafe { &mut state().race }
+}
+
+unsafe fn thread(t: ThreadId) -> &'static mut Thread {
+    // SAFETY: reserved memory with room for every thread; the baton.
+    unsafe { &mut *(THREADS as *mut Thread).add(t.index()) }
+}
+
+const fn numbers() -> *mut u32 {
+    NUMBERS as *mut u32
+}
+
+/// A run starts, in a fresh process or in one that has made runs before.
+pub fn start_run() {
+    // SAFETY: there is one thread.
+    unsafe {
+        if !scheduler().detects {
+            return;
+        }
+        reserve();
+        let d = detector();
+        d.shadow.clear(SHADOW as *mut u8);
+        d.objects.clear(CLOCKS as *mut u8);
+        d.pool.clear();
+        d.depot.clear(DEPOT as *mut u8);
+        d.heap.clear(HEAP as *mut u8);
+        d.pairs.clear();
+        let main = thread(ThreadId::MAIN);
+        (main.clock, main.released, main.seen) = Default::default();
+        main.depth = 0;
+        d.pool.set(numbers(), &mut main.clock, 0, 1);
+        report::start_run();
+    }
+}
+
+/// Thread `me` accesses memory.
+///
+/// # Safety
+/// `me` holds the baton, and races are looked for.
+#[inline]
+pub unsafe fn access(me: ThreadId, address: usize, size: usize, how: How, pc: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let last = address + size - 1;
+        if address >> 3 == last >> 3 {
+            let bytes = ((1u32 << size) - 1) << (address & 7);
+            return touch(me, address >> 3, bytes as u8, how, pc);
+        }
+        for word in address >> 3..=last >> 3 {
+            let mut bytes = 0xff_u8;
+            if word == address >> 3 {
+                bytes &= 0xff << (address & 7);
+            }
+            if word == last >> 3 {
+                bytes &= 0xff >> (7 - (last & 7));
+            }
+            touch(me, word, bytes, how, pc);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn touch(me: ThreadId, word: usize, bytes: u8, how: How, pc: usize) {
+    // SAFETY: as above.
+    unsafe {
+        let d = detector();
+        let mine = thread(me);
+        let clock = mine.clock;
+        let now = Cell::new(me, clock.get(numbers(), me.index()), bytes, how, pc, mine.top());
+        if let Some(kept) = d.shadow.entry(SHADOW as *mut u8, WORDS, word as u64) {
+            kept.note(now, |t, time| time <= clock.get(numbers(), t.index()), |old| report::race(word << 3, old, now));
+        }
+    }
+}
+
+/// Bytes get a new life: allocated, freed, or part of a new thread's stack.
+///
+/// # Safety
+/// The caller holds the baton.
+pub unsafe fn forget(address: usize, size: usize) {
+    if size == 0 {
+        return;
+    }
+    let last = address + size - 1;
+    let bytes = |word: usize| {
+        let mut bytes = 0xff_u8;
+        if word == address >> 3 {
+            bytes &= 0xff << (address & 7);
+        }
+        if word == last >> 3 {
+            bytes &= 0xff >> (7 - (last & 7));
+        }
+        bytes
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let d = detector();
+        if size >> 3 > 2 * d.shadow.len() {
+            d.shadow.for_each(SHADOW as *mut u8, |word, kept: &mut Word| {
+                if (address >> 3..=last >> 3).contains(&(word as usize)) {
+                    kept.forget(bytes(word as usize));
+                }
+            });
+            return;
+        }
+        for word in address >> 3..=last >> 3 {
+            if let Some(kept) = d.shadow.get(SHADOW as *mut u8, word as u64) {
+                kept.forget(bytes(word));
+            }
+        }
+    }
+}
+
+/// A block of the heap was allocated.
+///
+/// # Safety
+/// `me` holds the baton, and races are looked for.
+pub unsafe fn allocated(me: ThreadId, address: usize, size: usize, pc: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        forget(address, size);
+        let stack = thread(me).top();
+        if let Some(block) = detector().heap.entry(HEAP as *mut u8, BLOCKS, address as u64) {
+            *block = Block { size: size as u64, pc, stack, thread: u32::from(me.0) };
+        }
+    }
+}
+
+/// A block of the heap is about to be freed: that touches all of it.
+///
+/// # Safety
+/// As for [`allocated`].
+pub unsafe fn freed(me: ThreadId, address: usize, pc: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(block) = detector().heap.get(HEAP as *mut u8, address as u64) else { return };
+        // Whoever uses the first bytes of a freed block uses it.
+        let size = core::mem::take(&mut block.size) as usize;
+        if size != 0 {
+            access(me, address, size.min(64), How::WRITE, pc);
+        }
+    }
+}
+
+impl Thread {
+    /// The functions that the thread is in.
+    #[inline(always)]
+    fn top(&self) -> Stack {
+        match (self.depth as usize).min(DEPTH) {
+            0 => 0,
+            depth => self.stack[depth - 1].stack,
+        }
+    }
+}
+
+/// Thread `me` enters a function that was called at `pc`, with its stack at `sp`.
+///
+/// # Safety
+/// `me` holds the baton, and races are looked for.
+#[inline]
+pub unsafe fn enter(me: ThreadId, pc: usize, sp: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mine = thread(me);
+        left_behind(mine, sp as u32);
+        mine.lowest = mine.lowest.min(sp);
+        let below = mine.top();
+        let stack = detector().depot.push(DEPOT as *mut u8, below, pc);
+        if (mine.depth as usize) < DEPTH {
+            mine.stack[mine.depth as usize] = Frame { stack, sp: sp as u32 };
+        }
+        mine.depth += 1;
+    }
+}
+
+/// Thread `me` leaves a function.
+///
+/// # Safety
+/// As for [`enter`].
+#[inline]
+pub unsafe fn leave(me: ThreadId, sp: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mine = thread(me);
+        // One below: the function that is left stands at this very place.
+        left_behind(mine, (sp as u32).wrapping_sub(1));
+        mine.depth = mine.depth.saturating_sub(1);
+    }
+}
+
+/// Takes off functions that were left without a word, by longjmp: they stood below where the thread is
+/// now. A place far away is another stack, that of a signal handler or a coroutine.
+#[inline(always)]
+fn left_behind(mine: &mut Thread, sp: u32) {
+    const FAR: u32 = 1 << 20;
+    while let Some(top) = (mine.depth as usize).checked_sub(1).filter(|top| *top < DEPTH) {
+        if sp.wrapping_sub(mine.stack[top].sp) >= FAR {
+            break;
+        }
+        mine.depth -= 1;
+    }
+}

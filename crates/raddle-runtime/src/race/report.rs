@@ -1,0 +1,228 @@
+//! What is said about a race: both accesses with their stacks, and the block of the heap.
+
+use raddle_core::block::{flag, Block, Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+
+use super::shadow::Cell;
+use super::{detector, Block as HeapBlock, DEPOT, HEAP};
+use crate::control::{scheduler, state};
+use crate::{sys, syscall};
+
+/// Pairs of places that were seen to race in this run. Valid when zeroed.
+#[repr(C)]
+pub struct Pairs {
+    count: usize,
+    pair: [(usize, usize); PAIRS],
+}
+
+const PAIRS: usize = 4 * RACES;
+
+impl Pairs {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Notes a pair; says whether it is new. When there is no room, nothing is new.
+    fn insert(&mut self, pair: (usize, usize)) -> bool {
+        if self.pair[..self.count].contains(&pair) || self.count == PAIRS {
+            return false;
+        }
+        self.pair[self.count] = pair;
+        self.count += 1;
+        true
+    }
+}
+
+/// Whether the command line wants to know of a race of the last run.
+pub fn news(block: &Block) -> bool {
+    let fails = block.settings.flags & flag::RACE_FAILS != 0;
+    block.races.new > 0 || fails && block.races.count > 0
+}
+
+/// A run starts.
+///
+/// # Safety
+/// There is one thread.
+pub(super) unsafe fn start_run() {
+    // SAFETY: the block is mapped.
+    unsafe {
+        let races = &raw mut (*scheduler().block()).races;
+        (*races).count = 0;
+        (*races).new = 0;
+        (*races).loaded = 0;
+    }
+}
+
+/// Two accesses to a word race: `old` came first.
+///
+/// # Safety
+/// The caller holds the baton.
+#[cold]
+#[inline(never)]
+pub unsafe fn race(word: usize, old: Cell, now: Cell) {
+    // SAFETY: the caller's promise; the block is mapped.
+    unsafe {
+        if !detector().pairs.insert((old.pc(), now.pc())) {
+            return;
+        }
+        let known = &state().access.known;
+        let new = !known.contains(old.pc()) || !known.contains(now.pc());
+        let step = scheduler().results().steps;
+        let races = &mut (*scheduler().block()).races;
+        races.new += u32::from(new);
+        let Some(race) = races.race.get_mut(races.count as usize) else { return };
+        races.count += 1;
+        *race = Race::default();
+        race.address = (word + (old.bytes() & now.bytes()).trailing_zeros() as usize) as u64;
+        race.step = step;
+        race.first = access(old);
+        race.second = access(now);
+        describe_heap(race);
+        for i in 0..FRAMES {
+            for frame in [race.first.frames[i], race.second.frames[i], race.heap_frames[i]] {
+                describe_file(frame as usize);
+            }
+        }
+    }
+}
+
+unsafe fn access(cell: Cell) -> RaceAccess {
+    let mut access = RaceAccess {
+        thread: u32::from(cell.thread().0),
+        size: cell.bytes().count_ones(),
+        writes: u32::from(cell.how().writes()),
+        atomic: u32::from(cell.how().atomic()),
+        ..RaceAccess::default()
+    };
+    // SAFETY: the caller holds the baton.
+    unsafe {
+        let frames = detector().depot.frames(DEPOT as *const u8, cell.stack());
+        for (to, pc) in access.frames.iter_mut().zip(core::iter::once(cell.pc()).chain(frames)) {
+            *to = pc as u64;
+            access.depth += 1;
+        }
+    }
+    access
+}
+
+unsafe fn describe_heap(race: &mut Race) {
+    race.heap_thread = u32::MAX;
+    let mut found: Option<(u64, HeapBlock)> = None;
+    // SAFETY: the caller holds the baton.
+    unsafe {
+        detector().heap.for_each(HEAP as *mut u8, |start, block| {
+            if (start..start + block.size).contains(&race.address) {
+                found = Some((start, *block));
+            }
+        });
+        let Some((start, block)) = found else { return };
+        race.heap = start;
+        race.heap_size = block.size;
+        race.heap_thread = block.thread;
+        let frames = detector().depot.frames(DEPOT as *const u8, block.stack);
+        for (to, pc) in race.heap_frames.iter_mut().zip(core::iter::once(block.pc).chain(frames)) {
+            *to = pc as u64;
+            race.heap_depth += 1;
+        }
+    }
+}
+
+/// Makes sure that the command line knows which file an address lies in.
+unsafe fn describe_file(pc: usize) {
+    // SAFETY: the block is mapped, and the caller holds the baton.
+    let races = unsafe { &mut (*scheduler().block()).races };
+    let known = &races.files[..races.loaded as usize];
+    if pc == 0 || known.iter().any(|file| (file.start..file.end).contains(&(pc as u64))) {
+        return;
+    }
+    let Some(free) = races.files.get_mut(races.loaded as usize) else { return };
+    if let Some(file) = file_at(pc) {
+        *free = file;
+        races.loaded += 1;
+    }
+}
+
+/// The file that is mapped at an address. Asks the kernel: the loader's lists have a lock, which a parked
+/// thread may hold.
+fn file_at(pc: usize) -> Option<Loaded> {
+    let mut file = Loaded { start: 0, end: 0, path: [0; 232] };
+    let mut found = false;
+    each_line(&mut |line| {
+        let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
+        let mut range = fields.next().unwrap_or_default().splitn(2, |&byte| byte == b'-').map(number);
+        let (start, end) = (range.next().unwrap_or(0), range.next().unwrap_or(0));
+        let offset = fields.nth(1).map_or(0, number);
+        let path = fields.nth(2).map_or(&[][..], |path| {
+            // A path may have spaces: it goes on to the end of the line.
+            let at = path.as_ptr() as usize - line.as_ptr() as usize;
+            &line[at..]
+        });
+        let own = &path[..path.len().min(file.path.len() - 1)];
+        if path.first() == Some(&b'/') && offset == 0 {
+            file = Loaded { start, end, path: [0; 232] };
+            file.path[..own.len()].copy_from_slice(own);
+        } else if !own.is_empty() && raddle_core::block::text(&file.path).as_bytes() == own {
+            file.end = end;
+        }
+        found = (start..end).contains(&(pc as u64)) && file.end == end;
+        !found && start <= pc as u64
+    });
+    found.then_some(file)
+}
+
+/// Calls `visit` with each line of the list of mappings, until it says that it has enough.
+fn each_line(visit: &mut dyn FnMut(&[u8]) -> bool) {
+    let mut buffer = [0u8; 4096];
+    let mut held = 0;
+    // SAFETY: a path ended by zero and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return;
+        }
+        'read: loop {
+            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr().add(held), buffer.len() - held);
+            if n <= 0 {
+                break;
+            }
+            held += n as usize;
+            let mut from = 0;
+            while let Some(length) = buffer[from..held].iter().position(|&byte| byte == b'\n') {
+                if !visit(&buffer[from..from + length]) {
+                    break 'read;
+                }
+                from += length + 1;
+            }
+            // A line that does not fit is no path of ours.
+            if from == 0 && held == buffer.len() {
+                from = held;
+            }
+            buffer.copy_within(from..held, 0);
+            held -= from;
+        }
+        syscall!(libc::SYS_close, fd);
+    }
+}
+
+fn number(hex: &[u8]) -> u64 {
+    core::str::from_utf8(hex).ok().and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(0)
+}
+
+const _: () = assert!(FILES > 8 && RACES >= 8);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_file_of_a_function() {
+        let file = file_at(finds_the_file_of_a_function as *const () as usize).unwrap();
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(raddle_core::block::text(&file.path), own.to_str().unwrap());
+        assert!(file.start < file.end);
+        assert!(file_at(1).is_none());
+        // Anonymous memory is no file.
+        let memory = vec![0u8; 1 << 20];
+        assert!(file_at(memory.as_ptr() as usize + 5000).is_none());
+    }
+}

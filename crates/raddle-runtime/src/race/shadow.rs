@@ -1,0 +1,246 @@
+//! Shadow memory: for every eight bytes of the program, the last accesses that may still race.
+//!
+//! An access is kept as an epoch, after FastTrack (Flanagan and Freund, 2009): the thread and its clock at
+//! the time. It happens before another access if the clock is known to the other's thread. Deviations:
+//! three accesses are kept for each eight bytes, whatever they are, and the oldest gives way to a fourth,
+//! so that a race may be missed but none is invented; and each has a mask of the bytes it touched.
+
+use raddle_core::ThreadId;
+
+use super::depot::Stack;
+use super::table::Table;
+
+/// Accesses that are kept.
+const CELLS: usize = 3;
+
+/// One access: who and when, which bytes and how (first word); where (second word). Zeroed, it is none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct Cell(u64, u64);
+
+const THREAD: u32 = 32;
+const MASK: u32 = 44;
+const WRITES: u64 = 1 << 52;
+const ATOMIC: u64 = 1 << 53;
+const USED: u64 = 1 << 54;
+const STACK: u32 = 56;
+/// All but where.
+const WHAT: u64 = (1 << STACK) - 1;
+
+impl Cell {
+    /// An access of `bytes` (one bit each) by a thread at a time.
+    #[inline(always)]
+    pub fn new(t: ThreadId, clock: u32, bytes: u8, how: How, pc: usize, stack: Stack) -> Cell {
+        let what = u64::from(clock) | u64::from(t.0) << THREAD | u64::from(bytes) << MASK | how.0 | USED;
+        Cell(what | u64::from(stack >> 16) << STACK, pc as u64 & 0xffff_ffff_ffff | u64::from(stack) << 48)
+    }
+
+    /// The thread.
+    pub fn thread(self) -> ThreadId {
+        ThreadId((self.0 >> THREAD) as u16 & 0xfff)
+    }
+
+    /// The thread's own clock at the time.
+    pub fn clock(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The bytes, one bit each.
+    pub fn bytes(self) -> u8 {
+        (self.0 >> MASK) as u8
+    }
+
+    /// Whether it writes, and whether it is atomic.
+    pub fn how(self) -> How {
+        How(self.0 & (WRITES | ATOMIC))
+    }
+
+    /// Where in the program.
+    pub fn pc(self) -> usize {
+        (self.1 & 0xffff_ffff_ffff) as usize
+    }
+
+    /// The functions around it.
+    pub fn stack(self) -> Stack {
+        ((self.0 >> STACK) as u32) << 16 | (self.1 >> 48) as u32
+    }
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct How(u64);
+
+impl How {
+    /// A plain read.
+    pub const READ: How = How(0);
+    /// A plain write.
+    pub const WRITE: How = How(WRITES);
+    /// An atomic read.
+    pub const ATOMIC_READ: How = How(ATOMIC);
+    /// An atomic write, also one that reads.
+    pub const ATOMIC_WRITE: How = How(ATOMIC | WRITES);
+
+    /// Whether it writes.
+    pub fn writes(self) -> bool {
+        self.0 & WRITES != 0
+    }
+
+    /// Whether it is atomic.
+    pub fn atomic(self) -> bool {
+        self.0 & ATOMIC != 0
+    }
+
+    /// Whether two such accesses without an order are a race.
+    #[inline(always)]
+    fn conflicts(self, other: How) -> bool {
+        (self.0 | other.0) & WRITES != 0 && self.0 & other.0 & ATOMIC == 0
+    }
+
+    /// Whether whatever races with `older`, which happens before this, races with this as well.
+    #[inline(always)]
+    fn covers(self, older: How) -> bool {
+        self.0 & WRITES >= older.0 & WRITES && self.0 & ATOMIC <= older.0 & ATOMIC
+    }
+}
+
+/// What is kept for eight bytes. Zeroed, it is nothing.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Word {
+    cell: [Cell; CELLS],
+    /// Which is to give way next.
+    next: u64,
+}
+
+/// All words that were accessed, by address divided by eight.
+pub type Shadow = Table<Word, 3>;
+
+impl Word {
+    /// Notes an access. `knows` tells whether the accessing thread knows of a clock of another one. Calls
+    /// `race` with an earlier access that races with it.
+    #[inline(always)]
+    pub fn note(&mut self, now: Cell, knows: impl Fn(ThreadId, u32) -> bool, mut race: impl FnMut(Cell)) {
+        let mut place = CELLS;
+        for i in 0..CELLS {
+            let old = self.cell[i];
+            if old.0 == 0 {
+                place = place.min(i);
+                break;
+            }
+            if old.0 & WHAT == now.0 & WHAT {
+                return;
+            }
+            if old.bytes() & now.bytes() == 0 {
+                continue;
+            }
+            let before = old.thread() == now.thread() || knows(old.thread(), old.clock());
+            if !before && old.how().conflicts(now.how()) {
+                race(old);
+            } else if before && now.how().covers(old.how()) && old.bytes() & !now.bytes() == 0 {
+                place = place.min(i);
+            }
+        }
+        if place == CELLS {
+            place = self.next as usize % CELLS;
+            self.next += 1;
+        }
+        self.cell[place] = now;
+    }
+
+    /// Forgets all accesses to some of the bytes.
+    pub fn forget(&mut self, bytes: u8) {
+        // Holes would hide what comes after them.
+        let old = core::mem::replace(&mut self.cell, [Cell(0, 0); CELLS]);
+        let mut kept = 0;
+        for cell in old {
+            if cell.0 != 0 && cell.bytes() & !bytes != 0 {
+                let mut cell = cell;
+                cell.0 &= !(u64::from(bytes) << MASK);
+                self.cell[kept] = cell;
+                kept += 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: ThreadId = ThreadId(1);
+    const B: ThreadId = ThreadId(2);
+
+    fn word() -> Word {
+        Word { cell: [Cell(0, 0); CELLS], next: 0 }
+    }
+
+    fn races(word: &mut Word, now: Cell, known: u32) -> Vec<usize> {
+        let mut found = Vec::new();
+        word.note(now, |_, clock| clock <= known, |old| found.push(old.pc()));
+        found
+    }
+
+    fn access(t: ThreadId, bytes: u8, how: How, pc: usize) -> Cell {
+        Cell::new(t, 5, bytes, how, pc, 0x12_3456)
+    }
+
+    #[test]
+    fn a_cell_keeps_what_it_is_given() {
+        let cell = Cell::new(ThreadId(4095), u32::MAX, 0x81, How::ATOMIC_WRITE, 0x7fff_f7d8_9abc, 0x12_3456);
+        assert_eq!((cell.thread(), cell.clock(), cell.bytes()), (ThreadId(4095), u32::MAX, 0x81));
+        assert_eq!((cell.pc(), cell.stack(), cell.how()), (0x7fff_f7d8_9abc, 0x12_3456, How::ATOMIC_WRITE));
+    }
+
+    #[test]
+    fn two_writes_without_an_order_race() {
+        let mut w = word();
+        assert_eq!(races(&mut w, access(A, 0x0f, How::WRITE, 1), 0), []);
+        assert_eq!(races(&mut w, access(B, 0x0f, How::WRITE, 2), 0), [1]);
+    }
+
+    #[test]
+    fn an_order_is_enough() {
+        let mut w = word();
+        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0xff, How::WRITE, 2), 5), []);
+        // The second write stands for both now.
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::READ, 3), 0), [2]);
+    }
+
+    #[test]
+    fn reads_other_bytes_and_atomics_do_not_race() {
+        let mut w = word();
+        races(&mut w, access(A, 0x0f, How::READ, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0x0f, How::READ, 2), 0), []);
+        assert_eq!(races(&mut w, access(B, 0xf0, How::WRITE, 2), 0), []);
+        let mut w = word();
+        races(&mut w, access(A, 0x0f, How::ATOMIC_WRITE, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0x0f, How::ATOMIC_WRITE, 2), 0), []);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0x01, How::READ, 3), 0), [1, 2]);
+    }
+
+    #[test]
+    fn a_write_after_two_reads_races_with_both() {
+        let mut w = word();
+        races(&mut w, access(A, 0xff, How::READ, 1), 0);
+        races(&mut w, access(B, 0xff, How::READ, 2), 0);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::WRITE, 3), 0), [1, 2]);
+    }
+
+    #[test]
+    fn an_atomic_does_not_hide_a_plain_access() {
+        let mut w = word();
+        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
+        races(&mut w, access(B, 0xff, How::ATOMIC_WRITE, 2), 5);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::ATOMIC_WRITE, 3), 0), [1]);
+    }
+
+    #[test]
+    fn what_is_forgotten_does_not_race() {
+        let mut w = word();
+        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
+        w.forget(0x0f);
+        assert_eq!(races(&mut w, access(B, 0x0f, How::WRITE, 2), 0), []);
+        assert_eq!(races(&mut w, access(B, 0x80, How::WRITE, 3), 0), [1]);
+    }
+}

@@ -1,0 +1,43 @@
+// pass: Dekker's mutual exclusion of two threads, with sequentially consistent atomics
+// race-free
+// source: E. W. Dijkstra, Cooperating Sequential Processes, EWD 123, 1965, who gives it to Th. J. Dekker
+#include "check.h"
+
+enum { ROUNDS = 2 };
+
+atomic_int wants[2], turn;
+int count;
+
+static void lock(int me) {
+    int other = !me;
+    wants[me] = 1;
+    while (wants[other]) {
+        if (turn == me) continue;
+        wants[me] = 0;
+        while (turn != me) {}
+        wants[me] = 1;
+    }
+}
+
+static void unlock(int me) {
+    turn = !me;
+    wants[me] = 0;
+}
+
+static void *visits(void *number) {
+    int me = (int)(long)number;
+    for (int i = 0; i < ROUNDS; i++) {
+        lock(me);
+        count++;
+        unlock(me);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t first = start(visits, 0), second = start(visits, 1);
+    finish(first);
+    finish(second);
+    assert(count == 2 * ROUNDS);
+    return 0;
+}
