@@ -66,6 +66,16 @@ pub trait Policy {
     /// prefer others from now on.
     fn lower(&mut self, _thread: ThreadId) {}
 
+    /// `current` has just been chosen, and `steps` steps have been counted so far. For how many steps more,
+    /// up to `most`, will [`Policy::choose`] choose it again, if nothing happens but that it goes on? A
+    /// policy that says so is not asked at these steps, which makes them cheap. 0: it wants to be asked.
+    fn lease(&self, _steps: u64, _most: u64) -> u64 {
+        0
+    }
+
+    /// So many steps of a lease have been taken.
+    fn pass(&mut self, _steps: u64) {}
+
     /// The run is over.
     fn end(&mut self) {}
 }
@@ -80,6 +90,12 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn lower(&mut self, thread: ThreadId) {
         (**self).lower(thread);
+    }
+    fn lease(&self, steps: u64, most: u64) -> u64 {
+        (**self).lease(steps, most)
+    }
+    fn pass(&mut self, steps: u64) {
+        (**self).pass(steps);
     }
     fn end(&mut self) {
         (**self).end();

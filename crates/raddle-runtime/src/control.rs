@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_core::block::{self, Block};
 use raddle_core::{Event, EventKind, ThreadId};
 
+use crate::access::lease::Lease;
 use crate::access::Access;
 use crate::model::descriptor::Closed;
 use crate::pointers::Pointers;
@@ -203,9 +204,26 @@ pub fn current() -> Option<ThreadId> {
     // SAFETY: only fields that do not change while another thread has the baton are compared; a
     // thread without the baton never finds its own pointer here.
     let scheduler = unsafe { scheduler() };
+    if scheduler.lease.is_on() {
+        return after_lease();
+    }
     let me = scheduler.current;
     let thread = &scheduler.threads[me.index()];
     (thread.pointer == sys::thread_pointer() && thread.inside == 0).then_some(me)
+}
+
+/// [`current`] while there is a lease. A thread that is not ours leaves it alone.
+#[cold]
+fn after_lease() -> Option<ThreadId> {
+    // SAFETY: as above.
+    let scheduler = unsafe { scheduler() };
+    let me = scheduler.current;
+    let thread = &scheduler.threads[me.index()];
+    if thread.pointer != sys::thread_pointer() || thread.inside != 0 {
+        return None;
+    }
+    Lease::end(scheduler);
+    Some(me)
 }
 
 /// A schedule point before an operation that never waits.
@@ -238,6 +256,10 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
         }
         // SAFETY: `me` holds the baton again.
         let s = unsafe { scheduler() };
+        if next != me && s.instrumented {
+            // SAFETY: as above.
+            unsafe { state() }.access.attention.reset();
+        }
         let wake = s.depart(me);
         if s.detects {
             // SAFETY: as above.
@@ -262,6 +284,7 @@ unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
         // A loop that makes calls is not one of reads alone.
         if !kind.is_access() {
             state().access.spins.progress(me);
+            state().access.attention.reset();
         }
         if scheduler().detects {
             race::world(me, kind, true);

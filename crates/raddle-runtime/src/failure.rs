@@ -8,6 +8,7 @@ use raddle_core::block::{self, event, flag, Block, OsReason, Outcome, ThreadRepo
 use raddle_core::decorators::replay::Divergence;
 use raddle_core::ThreadId;
 
+use crate::access::lease::Lease;
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
 use crate::{control, sys, syscall};
@@ -85,6 +86,9 @@ pub fn internal(message: fmt::Arguments<'_>) -> ! {
 
 /// Notes an outcome and the state of all threads.
 pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
+    if scheduler.lease.is_on() {
+        Lease::end(scheduler);
+    }
     scheduler.results().outcome = outcome as u32;
     if outcome != Outcome::Exited {
         report_threads(scheduler);

@@ -49,6 +49,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     let Some(me) = current() else { return };
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
+        // `current` has entered a lease into the books.
         let points = scheduler().results().points;
         let seen = SEEN.0.get().replace(points);
         if seen != points {

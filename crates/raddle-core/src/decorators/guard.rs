@@ -79,6 +79,23 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.lower(thread);
     }
 
+    fn lease(&self, steps: u64, most: u64) -> u64 {
+        let most = self.inner.lease(steps, most);
+        if self.override_below == 0 {
+            return most;
+        }
+        // What the generator will say is known already.
+        let mut rng = self.rng.clone();
+        (0..most).find(|_| rng.next_u64() >> 11 < self.override_below).unwrap_or(most)
+    }
+
+    fn pass(&mut self, steps: u64) {
+        if self.override_below > 0 {
+            (0..steps).for_each(|_| _ = self.rng.next_u64());
+        }
+        self.inner.pass(steps);
+    }
+
     fn end(&mut self) {
         self.inner.end();
     }

@@ -134,6 +134,11 @@ impl Policy for Pct {
         chosen
     }
 
+    fn lease(&self, steps: u64, most: u64) -> u64 {
+        // The next step that is asked for is the one after those; the change point must be among the asked.
+        self.next_change.saturating_sub(steps + 1).min(most)
+    }
+
     fn lower(&mut self, t: ThreadId) {
         self.lowest -= 1;
         self.seen = self.seen.max(t.index() + 1);

@@ -7,6 +7,7 @@
 mod atomic;
 mod function;
 pub mod heap;
+pub mod lease;
 pub mod places;
 mod plain;
 pub mod spin;
@@ -18,6 +19,7 @@ use raddle_core::hooks::{Hooks, VERSION};
 
 use crate::control::{self, Mode};
 use crate::{race, start, sys};
+use lease::Attention;
 use places::Known;
 use spin::Spins;
 
@@ -26,6 +28,8 @@ use spin::Spins;
 pub struct Access {
     /// The places that are known to race.
     pub known: Known,
+    /// Which accesses are looked at for spin loops.
+    pub attention: Attention,
     /// Who spins.
     pub spins: Spins,
 }

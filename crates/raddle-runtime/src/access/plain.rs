@@ -5,15 +5,16 @@ use core::ffi::c_void;
 
 use raddle_core::block::Points;
 use raddle_core::hooks::{Access, Hooks, SIZES};
-use raddle_core::EventKind;
+use raddle_core::{EventKind, ThreadId};
 
 use crate::control::{current, point, scheduler, state};
 use crate::race::{self, How};
 
+use super::lease::{Lease, Look};
 use super::spin::{value, wait_for_change, Verdict};
 
 /// What a hook does, as bits.
-mod mode {
+mod does {
     /// Every access is a point.
     pub const POINT: u8 = 1;
     /// Accesses at places that are known to race are points.
@@ -22,7 +23,7 @@ mod mode {
     pub const DETECT: u8 = 1 << 2;
 }
 
-use mode::{DETECT, PLACES, POINT};
+use does::{DETECT, PLACES, POINT};
 
 /// Puts the hooks of plain accesses into the table.
 pub fn fill(hooks: &mut Hooks, level: Points, detects: bool) {
@@ -108,8 +109,40 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
     MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.known.contains(pc)
 }
 
+/// The point before an access that is not looked at for spin loops; says whether it is one.
+unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        match state().access.attention.look() {
+            Look::On => return false,
+            Look::Again => {
+                state().access.spins.progress(me);
+                return false;
+            }
+            Look::Away => {}
+        }
+        point(me, kind, address);
+        Lease::grant(scheduler(), me, &mut state().access.attention);
+    }
+    true
+}
+
 #[inline(always)]
 unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
+    // SAFETY: the state is there since before the table was filled; whoever has a lease holds the baton.
+    if MODE != POINT || unsafe { !Lease::spend(scheduler(), kind) } {
+        // SAFETY: the caller's promise. A function of its own, so that what is above saves no registers.
+        unsafe { before_asked_read::<SIZE, MODE>(address, size, kind, pc) }
+    }
+}
+
+#[inline(never)]
+unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
+    address: usize,
+    size: usize,
+    kind: EventKind,
+    pc: usize,
+) {
     let Some(me) = current() else { return };
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
@@ -117,13 +150,18 @@ unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: u
         if scheduler().created == 1 {
             return;
         }
+        if MODE == POINT && passes_unseen(me, kind, address) {
+            return;
+        }
         let spins = &mut state().access.spins;
         if is_point::<MODE>(pc) && !spins.loops(me, pc, address) {
             point(me, kind, address);
         }
         let spins = &mut state().access.spins;
-        if spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) == Verdict::Waits {
-            wait_for_change(me, address);
+        match spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) {
+            Verdict::News => {}
+            Verdict::Loops => state().access.attention.stay(),
+            Verdict::Waits => wait_for_change(me, address),
         }
         if MODE & DETECT != 0 {
             race::access(me, address, size, How::READ, pc);
@@ -133,10 +171,22 @@ unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: u
 
 #[inline(always)]
 unsafe fn before_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
+    // SAFETY: as above.
+    if MODE != POINT || unsafe { !Lease::spend(scheduler(), kind) } {
+        // SAFETY: as above.
+        unsafe { before_asked_write::<MODE>(address, size, kind, pc) }
+    }
+}
+
+#[inline(never)]
+unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
     let Some(me) = current() else { return };
     // SAFETY: as above.
     unsafe {
         if scheduler().created == 1 {
+            return;
+        }
+        if MODE == POINT && passes_unseen(me, kind, address) {
             return;
         }
         if is_point::<MODE>(pc) {

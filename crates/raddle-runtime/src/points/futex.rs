@@ -162,10 +162,11 @@ pub(super) unsafe fn wake_one(word: *mut u32) {
 
 unsafe fn wake(me: ThreadId, call: Call, bits: u32) -> isize {
     let key = call.word as usize;
+    // SAFETY: as above. Before the point: the word says already what the wake-up tells, and others may see it.
+    unsafe { race::release(me, key) };
     point(me, EventKind::FutexWake, key);
     // SAFETY: as above.
     unsafe {
-        race::release(me, key);
         // A real pthread_once that was left by an exception wakes its waiters like this.
         scheduler().changed(key);
         let woken = wake_some(key, call.value, bits);

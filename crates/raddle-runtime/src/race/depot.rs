@@ -21,12 +21,12 @@ pub const STACKS: usize = 1 << 23;
 #[repr(C)]
 pub struct Depot {
     used: u32,
-    numbers: Table<u32, 0>,
+    numbers: Table<u32>,
 }
 
 impl Depot {
     /// Bytes that the depot reserves.
-    pub const BYTES: usize = Self::NODES + Table::<u32, 0>::bytes(2 * STACKS);
+    pub const BYTES: usize = Self::NODES + Table::<u32>::bytes(2 * STACKS);
     const NODES: usize = (STACKS + 1) * size_of::<Node>();
 
     /// The stack with one more frame on top. The empty stack when there is no room for more.

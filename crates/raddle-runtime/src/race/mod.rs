@@ -40,10 +40,10 @@ const DEPTH: usize = 1000;
 const BASE: usize = 0x2010_0000_0000;
 const SHADOW: usize = BASE;
 const CLOCKS: usize = SHADOW + Shadow::bytes(WORDS);
-const NUMBERS: usize = CLOCKS + Table::<Clock, 0>::bytes(OBJECTS);
+const NUMBERS: usize = CLOCKS + Table::<Clock>::bytes(OBJECTS);
 const DEPOT: usize = NUMBERS + 4 * clock::NUMBERS;
 const HEAP: usize = DEPOT + Depot::BYTES;
-const THREADS: usize = HEAP + Table::<Block, 0>::bytes(BLOCKS);
+const THREADS: usize = HEAP + Table::<Block>::bytes(BLOCKS);
 const END: usize = THREADS + MAX_THREADS * size_of::<Thread>();
 
 /// What is known of one thread. Valid when zeroed.
@@ -84,10 +84,10 @@ struct Block {
 #[repr(C)]
 pub struct Detector {
     shadow: Shadow,
-    objects: Table<Clock, 0>,
+    objects: Table<Clock>,
     pool: Pool,
     depot: Depot,
-    heap: Table<Block, 0>,
+    heap: Table<Block>,
     pairs: report::Pairs,
 }
 

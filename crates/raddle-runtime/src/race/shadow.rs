@@ -113,7 +113,7 @@ pub struct Word {
 }
 
 /// All words that were accessed, by address divided by eight.
-pub type Shadow = Table<Word, 3>;
+pub type Shadow = Table<Word>;
 
 impl Word {
     /// Notes an access. `knows` tells whether the accessing thread knows of a clock of another one. Calls

@@ -6,10 +6,9 @@ use core::marker::PhantomData;
 /// n..2n, so that growing needs no memory but its own.
 const SMALLEST: usize = 256;
 
-/// Values by address. `V` is valid when zeroed, and so is the table. Keys that differ in their `LOW` lowest
-/// bits only lie side by side.
+/// Values by address. `V` is valid when zeroed, and so is the table.
 #[repr(C)]
-pub struct Table<V, const LOW: u32> {
+pub struct Table<V> {
     size: usize,
     used: usize,
     values: PhantomData<V>,
@@ -22,15 +21,15 @@ struct Slot<V> {
     value: V,
 }
 
-impl<V: Copy, const LOW: u32> Table<V, LOW> {
+impl<V: Copy> Table<V> {
     /// Bytes that a table of at most so many slots reserves.
     pub const fn bytes(largest: usize) -> usize {
         2 * largest * size_of::<Slot<V>>()
     }
 
     fn home(&self, key: u64) -> usize {
-        let high = ((key >> LOW).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 24) as usize;
-        self.size + ((high << LOW | (key & ((1 << LOW) - 1)) as usize) & (self.size - 1))
+        let hash = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
+        self.size + (hash & (self.size - 1))
     }
 
     /// Where the key stands, or the free slot where it would.
@@ -152,9 +151,9 @@ impl<V: Copy, const LOW: u32> Table<V, LOW> {
 mod tests {
     use super::*;
 
-    fn table(largest: usize) -> (Table<u64, 3>, Vec<u64>) {
+    fn table(largest: usize) -> (Table<u64>, Vec<u64>) {
         let table = Table { size: 0, used: 0, values: PhantomData };
-        (table, vec![0; Table::<u64, 3>::bytes(largest) / 8])
+        (table, vec![0; Table::<u64>::bytes(largest) / 8])
     }
 
     #[test]

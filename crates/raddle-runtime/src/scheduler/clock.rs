@@ -48,6 +48,17 @@ impl Clock {
         self.now += POINT;
     }
 
+    /// So many schedule points pass.
+    pub fn pass(&mut self, points: u64) {
+        self.now += points * POINT;
+        self.readings = 0;
+    }
+
+    /// How many points can pass before a deadline.
+    pub fn points_before(&self, deadline: u64) -> u64 {
+        deadline.saturating_sub(self.now + 1) / POINT
+    }
+
     /// Somebody did something else than reading the clock.
     #[inline]
     pub fn other_work(&mut self) {

@@ -16,6 +16,7 @@ use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
+use crate::access::lease::Lease;
 use crate::access::spin;
 use crate::failure;
 use crate::model::mutex::Mutex;
@@ -58,6 +59,8 @@ pub struct Scheduler {
     pub detects: bool,
     /// Accesses to memory are seen.
     pub instrumented: bool,
+    /// The accesses that the current thread may make without asking.
+    pub lease: Lease,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
     /// The body of a check has returned, and what it left is run to its end.
@@ -145,6 +148,13 @@ impl Policy for Chosen {
     }
     fn lower(&mut self, thread: ThreadId) {
         self.get().lower(thread);
+    }
+    fn lease(&self, steps: u64, most: u64) -> u64 {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.lease(steps, most)
+    }
+    fn pass(&mut self, steps: u64) {
+        self.get().pass(steps);
     }
     fn end(&mut self) {
         self.get().end();
@@ -618,8 +628,7 @@ impl Scheduler {
         let results = self.results();
         results.steps = step + 1;
         results.guard_fired = fired;
-        // FNV-1a, four bytes at a time.
-        results.hash = (results.hash ^ u64::from(decision.0)).wrapping_mul(0x0100_0000_01b3);
+        results.hash = Scheduler::hash(results.hash, decision.0);
         if results.log_len < capacity {
             // SAFETY: the log has room for `capacity` decisions.
             unsafe { log.add(results.log_len as usize).write(decision.0) };
@@ -629,6 +638,66 @@ impl Scheduler {
             self.limit_reached();
         }
         chosen
+    }
+
+    /// FNV-1a, four bytes at a time.
+    #[inline(always)]
+    pub fn hash(hash: u64, decision: u32) -> u64 {
+        (hash ^ u64::from(decision)).wrapping_mul(0x0100_0000_01b3)
+    }
+
+    /// Where the next decision is logged.
+    pub fn log_end(&mut self) -> *mut u32 {
+        let length = self.results().log_len as usize;
+        // SAFETY: the log has room for more, or the pointer is not used.
+        unsafe { self.log.add(length) }
+    }
+
+    /// For how many accesses nothing can happen but that `me`, which has just passed a point, goes on; and
+    /// whether they are steps.
+    #[inline]
+    pub fn may_pass(&mut self, me: ThreadId) -> Option<(u64, bool)> {
+        let thread = &self.threads[me.index()];
+        let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
+        let watched = self.outside_touched || self.trap_again || !self.spinning.is_empty();
+        if busy || watched || self.futile != 0 || self.decides != Decides::Engine || !self.enabled.contains(me) {
+            return None;
+        }
+        let points = LOOK_OUTSIDE - 1 - self.results().points % LOOK_OUTSIDE;
+        let time = self.next_deadline().map_or(u64::MAX, |deadline| self.clock.points_before(deadline));
+        let most = points.min(time);
+        if self.enabled.len() == 1 {
+            return Some((most, false));
+        }
+        let (steps, logged) = (self.results().steps, self.results().log_len);
+        let room = (self.settings().log_capacity - logged).min(self.settings().max_steps - steps);
+        // SAFETY: written in `start`.
+        match unsafe { self.engine.assume_init_mut() } {
+            Engine::Explore(guard) => Some((guard.lease(steps, most.min(room)), true)),
+            Engine::Follow(_) => None,
+        }
+    }
+
+    /// So many accesses of the current thread have passed; counted as steps if there is a hash.
+    pub fn passed_on_lease(&mut self, accesses: u64, hash: Option<u64>) {
+        let me = self.current;
+        self.clock.pass(accesses);
+        let shared = self.alive > 1;
+        let results = self.results();
+        results.points += accesses;
+        results.shared_points += if shared { accesses } else { 0 };
+        if let Some(hash) = hash {
+            results.steps += accesses;
+            results.log_len += accesses;
+            results.hash = hash;
+            // SAFETY: written in `start`.
+            if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+                guard.pass(accesses);
+            }
+        }
+        let thread = &mut self.threads[me.index()];
+        thread.since_futile = thread.since_futile.saturating_add(accesses as u32);
+        self.achieved();
     }
 
     /// Time has passed: wakes those whose deadline is over.

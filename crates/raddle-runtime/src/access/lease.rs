@@ -1,0 +1,208 @@
+//! Leases: how a hook at which nothing is decided costs next to nothing.
+//!
+//! At a point the policy may know that it will choose the same thread for so many points more, whatever
+//! accesses they are before; or only one thread can run at all. Then the thread gets a lease for that many
+//! accesses, and each of them only counts itself, and enters its decision into the log as the scheduler
+//! would. Whatever else enters the runtime ends the lease first. So a lease changes nothing but time: the
+//! run is the one that it would be without.
+
+use raddle_core::{Decision, EventKind, ThreadId};
+
+use crate::scheduler::Scheduler;
+use crate::sys;
+
+/// The accesses that a thread may make without asking. Valid when zeroed: there are none.
+#[repr(C)]
+pub struct Lease {
+    /// The thread pointer of its thread; 0 when there is no lease.
+    pointer: usize,
+    left: u64,
+    granted: u64,
+    /// Whether the accesses are counted as steps.
+    counted: bool,
+    /// The thread's decision, but for the kind.
+    decision: u32,
+    hash: u64,
+    log: *mut u32,
+}
+
+/// Reads that are looked at for a spin loop in one go; between two such stretches others pass unseen, and
+/// ever more of them as long as the thread does nothing but go on.
+const SEEN: u32 = 16;
+const FIRST_UNSEEN: u32 = 32;
+const MOST_UNSEEN: u32 = 1024;
+
+/// Which accesses are looked at for spin loops. It depends on the accesses alone and not on leases. Valid
+/// when zeroed.
+#[repr(C)]
+pub struct Attention {
+    left: u32,
+    unseen: u32,
+    looks_away: bool,
+}
+
+/// Whether an access is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// As the one before.
+    On,
+    /// After others that were not: what was known of loops is old.
+    Again,
+    /// No.
+    Away,
+}
+
+impl Attention {
+    /// The thread has changed, or has done something else.
+    #[inline]
+    pub fn reset(&mut self) {
+        *self = Attention { left: SEEN, unseen: FIRST_UNSEEN, looks_away: false };
+    }
+
+    /// An access: is it looked at?
+    #[inline]
+    pub fn look(&mut self) -> Look {
+        let turned = self.left == 0 && self.turn();
+        self.left -= 1;
+        match (self.looks_away, turned) {
+            (true, _) => Look::Away,
+            (false, true) => Look::Again,
+            (false, false) => Look::On,
+        }
+    }
+
+    /// The other kind of stretch begins; always true.
+    #[cold]
+    fn turn(&mut self) -> bool {
+        if self.unseen == 0 {
+            self.reset();
+            return true;
+        }
+        self.looks_away = !self.looks_away;
+        if self.looks_away {
+            self.left = self.unseen;
+            self.unseen = (2 * self.unseen).min(MOST_UNSEEN);
+        } else {
+            self.left = SEEN;
+        }
+        true
+    }
+
+    /// The thread is in a loop: now it is looked at.
+    #[inline]
+    pub fn stay(&mut self) {
+        self.left = SEEN;
+    }
+
+    /// How many accesses will not be looked at.
+    fn free(&self) -> u64 {
+        if self.looks_away {
+            self.left.into()
+        } else {
+            0
+        }
+    }
+}
+
+impl Lease {
+    /// Makes an access on the lease; says whether there is one.
+    ///
+    /// # Safety
+    /// Nothing of the scheduler's is borrowed.
+    #[inline(always)]
+    pub unsafe fn spend(s: &mut Scheduler, kind: EventKind) -> bool {
+        let lease = &mut s.lease;
+        if lease.pointer != sys::thread_pointer() {
+            return false;
+        }
+        if lease.counted {
+            let decision = lease.decision | (kind as u32) << 16;
+            lease.hash = Scheduler::hash(lease.hash, decision);
+            // SAFETY: the lease is not longer than the room in the log.
+            unsafe {
+                lease.log.write(decision);
+                lease.log = lease.log.add(1);
+            }
+        }
+        lease.left -= 1;
+        if lease.left == 0 {
+            lease.pointer = 0;
+        }
+        true
+    }
+
+    /// Whether there is one, or one that is used up but not yet in the books.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        self.granted != 0
+    }
+
+    /// Ends the lease: its accesses are entered into the books.
+    #[cold]
+    #[inline(never)]
+    pub fn end(s: &mut Scheduler) {
+        let used = s.lease.granted - s.lease.left;
+        (s.lease.pointer, s.lease.granted) = (0, 0);
+        if used > 0 {
+            s.passed_on_lease(used, s.lease.counted.then_some(s.lease.hash));
+        }
+    }
+
+    /// Gives thread `me`, which has just passed a point, a lease if that is possible. `attention` is asked
+    /// how long nobody looks.
+    #[inline]
+    pub fn grant(s: &mut Scheduler, me: ThreadId, attention: &mut Attention) {
+        let free = attention.free();
+        if free < 4 || cfg!(feature = "verify") {
+            return;
+        }
+        let Some((allowed, counted)) = s.may_pass(me) else { return };
+        let granted = allowed.min(free);
+        if granted < 4 {
+            return;
+        }
+        attention.left -= granted as u32;
+        let hash = s.results().hash;
+        let log = s.log_end();
+        s.lease = Lease {
+            pointer: sys::thread_pointer(),
+            left: granted,
+            granted,
+            counted,
+            decision: Decision::new(me, EventKind::default()).0,
+            hash,
+            log,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_away_ever_longer_and_starts_again() {
+        let mut attention = Attention { left: 0, unseen: 0, looks_away: false };
+        let mut stretches = Vec::new();
+        for _ in 0..200 {
+            let looked = attention.look() != Look::Away;
+            match stretches.last_mut() {
+                Some((last, length)) if *last == looked => *length += 1,
+                _ => stretches.push((looked, 1)),
+            }
+        }
+        assert_eq!(stretches[..4], [(true, 16), (false, 32), (true, 16), (false, 64)]);
+        attention.reset();
+        assert!((0..16).all(|_| attention.look() == Look::On));
+        assert_eq!(attention.look(), Look::Away);
+    }
+
+    #[test]
+    fn a_loop_is_not_left_out_of_sight() {
+        let mut attention = Attention { left: 0, unseen: 0, looks_away: false };
+        for _ in 0..1000 {
+            assert_ne!(attention.look(), Look::Away);
+            attention.stay();
+        }
+    }
+}
