@@ -18,6 +18,7 @@ pub mod policy_choice;
 pub mod report;
 pub mod runtime_library;
 pub mod suggest;
+pub mod suppressions;
 pub mod sync_functions;
 pub mod sys;
 
