@@ -19,6 +19,7 @@
 //! | `cfi` | one step up the stack by call frame information |
 //! | `signal_frame` | one step through a signal handler to what it interrupted |
 //! | `symbols`, `symbol_table`, `debug_file` | function, file and line of an address |
+//! | `variables` | the variable at an address |
 
 mod cfi;
 mod debug_file;
@@ -36,4 +37,5 @@ pub mod stack;
 mod symbol_table;
 pub mod symbols;
 mod tracee;
+pub mod variables;
 mod walk;
