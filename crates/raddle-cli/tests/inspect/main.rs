@@ -5,3 +5,4 @@ mod each_test;
 mod elf;
 mod stack;
 mod support;
+mod variables;

@@ -44,7 +44,8 @@ pub fn rust(source: &str, flags: &[&str]) -> Built {
     compile("rustc", "program.rs", source, &[&["--edition=2021"], flags].concat())
 }
 
-fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
+/// Compiles with a compiler of choice.
+pub fn compile(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Built {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(name), source).unwrap();
     let path = folder.path().join("program");
