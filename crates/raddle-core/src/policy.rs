@@ -69,7 +69,7 @@ pub trait Policy {
     /// `current` has just been chosen, and `steps` steps have been counted so far. For how many steps more,
     /// up to `most`, will [`Policy::choose`] choose it again, if nothing happens but that it goes on? A
     /// policy that says so is not asked at these steps, which makes them cheap. 0: it wants to be asked.
-    fn lease(&self, _steps: u64, _most: u64) -> u64 {
+    fn lease(&self, _current: ThreadId, _steps: u64, _most: u64) -> u64 {
         0
     }
 
@@ -91,8 +91,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn lower(&mut self, thread: ThreadId) {
         (**self).lower(thread);
     }
-    fn lease(&self, steps: u64, most: u64) -> u64 {
-        (**self).lease(steps, most)
+    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
+        (**self).lease(current, steps, most)
     }
     fn pass(&mut self, steps: u64) {
         (**self).pass(steps);

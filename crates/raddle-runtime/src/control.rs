@@ -257,8 +257,7 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
         // SAFETY: `me` holds the baton again.
         let s = unsafe { scheduler() };
         if next != me && s.instrumented {
-            // SAFETY: as above.
-            unsafe { state() }.access.attention.reset();
+            s.attention.reset();
         }
         let wake = s.depart(me);
         if s.detects {
@@ -284,7 +283,7 @@ unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
         // A loop that makes calls is not one of reads alone.
         if !kind.is_access() {
             state().access.spins.progress(me);
-            state().access.attention.reset();
+            scheduler().attention.reset();
         }
         if scheduler().detects {
             race::world(me, kind, true);

@@ -79,8 +79,8 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.lower(thread);
     }
 
-    fn lease(&self, steps: u64, most: u64) -> u64 {
-        let most = self.inner.lease(steps, most);
+    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
+        let most = self.inner.lease(current, steps, most);
         if self.override_below == 0 {
             return most;
         }

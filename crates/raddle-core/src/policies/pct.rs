@@ -134,7 +134,11 @@ impl Policy for Pct {
         chosen
     }
 
-    fn lease(&self, steps: u64, most: u64) -> u64 {
+    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
+        // Its own step may have been a change point.
+        if self.best.winner() != Some(current) {
+            return 0;
+        }
         // The next step that is asked for is the one after those; the change point must be among the asked.
         self.next_change.saturating_sub(steps + 1).min(most)
     }

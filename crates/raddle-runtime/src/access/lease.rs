@@ -142,17 +142,17 @@ impl Lease {
     #[inline(never)]
     pub fn end(s: &mut Scheduler) {
         let used = s.lease.granted - s.lease.left;
+        s.attention.left += s.lease.left as u32;
         (s.lease.pointer, s.lease.granted) = (0, 0);
         if used > 0 {
             s.passed_on_lease(used, s.lease.counted.then_some(s.lease.hash));
         }
     }
 
-    /// Gives thread `me`, which has just passed a point, a lease if that is possible. `attention` is asked
-    /// how long nobody looks.
+    /// Gives thread `me`, which has just passed a point, a lease if that is possible.
     #[inline]
-    pub fn grant(s: &mut Scheduler, me: ThreadId, attention: &mut Attention) {
-        let free = attention.free();
+    pub fn grant(s: &mut Scheduler, me: ThreadId) {
+        let free = s.attention.free();
         if free < 4 || cfg!(feature = "verify") {
             return;
         }
@@ -161,7 +161,7 @@ impl Lease {
         if granted < 4 {
             return;
         }
-        attention.left -= granted as u32;
+        s.attention.left -= granted as u32;
         let hash = s.results().hash;
         let log = s.log_end();
         s.lease = Lease {

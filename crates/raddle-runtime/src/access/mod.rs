@@ -19,7 +19,6 @@ use raddle_core::hooks::{Hooks, VERSION};
 
 use crate::control::{self, Mode};
 use crate::{race, start, sys};
-use lease::Attention;
 use places::Known;
 use spin::Spins;
 
@@ -28,8 +27,6 @@ use spin::Spins;
 pub struct Access {
     /// The places that are known to race.
     pub known: Known,
-    /// Which accesses are looked at for spin loops.
-    pub attention: Attention,
     /// Who spins.
     pub spins: Spins,
 }

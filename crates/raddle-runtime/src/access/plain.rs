@@ -113,7 +113,7 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
 unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
-        match state().access.attention.look() {
+        match scheduler().attention.look() {
             Look::On => return false,
             Look::Again => {
                 state().access.spins.progress(me);
@@ -122,7 +122,7 @@ unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
             Look::Away => {}
         }
         point(me, kind, address);
-        Lease::grant(scheduler(), me, &mut state().access.attention);
+        Lease::grant(scheduler(), me);
     }
     true
 }
@@ -160,7 +160,7 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
         let spins = &mut state().access.spins;
         match spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) {
             Verdict::News => {}
-            Verdict::Loops => state().access.attention.stay(),
+            Verdict::Loops => scheduler().attention.stay(),
             Verdict::Waits => wait_for_change(me, address),
         }
         if MODE & DETECT != 0 {

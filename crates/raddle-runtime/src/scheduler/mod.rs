@@ -16,7 +16,7 @@ use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
 
-use crate::access::lease::Lease;
+use crate::access::lease::{Attention, Lease};
 use crate::access::spin;
 use crate::failure;
 use crate::model::mutex::Mutex;
@@ -61,6 +61,8 @@ pub struct Scheduler {
     pub instrumented: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
+    /// Which accesses are looked at for spin loops.
+    pub attention: Attention,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
     /// The body of a check has returned, and what it left is run to its end.
@@ -149,9 +151,9 @@ impl Policy for Chosen {
     fn lower(&mut self, thread: ThreadId) {
         self.get().lower(thread);
     }
-    fn lease(&self, steps: u64, most: u64) -> u64 {
+    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
         // SAFETY: as above.
-        unsafe { &*self.0 }.lease(steps, most)
+        unsafe { &*self.0 }.lease(current, steps, most)
     }
     fn pass(&mut self, steps: u64) {
         self.get().pass(steps);
@@ -673,7 +675,7 @@ impl Scheduler {
         let room = (self.settings().log_capacity - logged).min(self.settings().max_steps - steps);
         // SAFETY: written in `start`.
         match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => Some((guard.lease(steps, most.min(room)), true)),
+            Engine::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
             Engine::Follow(_) => None,
         }
     }
