@@ -243,7 +243,8 @@ fn can_serve(block: &Block) -> bool {
         plain &= fd <= 2 || is_plain(fd);
         now
     });
-    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain {
+    let input_is_shared = block.settings.stdin[0] == 0;
+    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain || input_is_shared && !is_plain(0) {
         fall_back(block, fallback::DESCRIPTORS);
         return false;
     }
@@ -320,6 +321,7 @@ unsafe fn serve(block: &Block) {
         control.event.fetch_or(event::READY, Ordering::AcqRel);
         sys::futex_wake_shared(&control.event);
         let server = sys::getpid();
+        let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
         control::touch();
         loop {
             match control.command.load(Ordering::Acquire) {
@@ -339,6 +341,10 @@ unsafe fn serve(block: &Block) {
             let status = loop {
                 if run != 0 {
                     series::prepare(block, run);
+                }
+                if input_flags >= 0 {
+                    // What an earlier run has made of them.
+                    syscall!(libc::SYS_fcntl, 0, libc::F_SETFL, input_flags);
                 }
                 let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
                 if pid == 0 {
