@@ -7,6 +7,7 @@
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use raddle_core::block::{self, Block};
+use raddle_core::policy::Descriptor;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::model::descriptor::Closed;
@@ -161,17 +162,21 @@ pub fn touch() {
     }
 }
 
-/// Starts the run in the calling thread, which becomes the main thread.
-pub fn start_run() {
-    let Some(block) = block() else { return };
+/// The policy that the settings name. To look for it touches code and texts that a run does not need.
+pub fn policy(block: &Block) -> &'static Descriptor {
     let name = block::text(&block.settings.policy);
-    let Some(descriptor) = policies::find(name) else {
-        failure::internal(format_args!("this runtime has no policy named {name}"));
-    };
+    match policies::find(name) {
+        Some(descriptor) => descriptor,
+        None => failure::internal(format_args!("this runtime has no policy named {name}")),
+    }
+}
+
+/// Starts the run in the calling thread, which becomes the main thread.
+pub fn start_run(block: &'static Block, policy: &Descriptor) {
     // SAFETY: there is one thread; the memory is reserved and zeroed.
     let state = unsafe { state() };
     // SAFETY: the block is mapped and the policy's memory fresh.
-    unsafe { state.scheduler.start(block as *const Block as *mut Block, descriptor, POLICY_ADDRESS as *mut u8) };
+    unsafe { state.scheduler.start(block as *const Block as *mut Block, policy, POLICY_ADDRESS as *mut u8) };
     let pointer = sys::thread_pointer();
     let main = state.scheduler.thread(ThreadId::MAIN);
     main.pointer = pointer;

@@ -174,17 +174,13 @@ pub fn available() -> bool {
 /// A selector that traps nothing.
 static NOTHING: AtomicU8 = AtomicU8::new(0);
 
-/// The selector of the one OS thread that runs all fibers.
-static CARRIER: AtomicU8 = AtomicU8::new(0);
-
 /// What the kernel looks at before each system call of the thread: 0 lets it through, 1 traps it.
 #[inline]
 pub fn selector(me: ThreadId) -> &'static AtomicU8 {
-    if crate::switch::fibers() {
-        return &CARRIER;
-    }
+    // One OS thread runs all fibers: the main thread's.
+    let carrier = if crate::switch::fibers() { ThreadId::MAIN } else { me };
     // SAFETY: the record lives as long as the process, and the selector is an atomic byte.
-    unsafe { &scheduler().threads[me.index()].selector }
+    unsafe { &scheduler().threads[carrier.index()].selector }
 }
 
 /// Traps system calls of the calling OS thread from now on.

@@ -8,6 +8,8 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use raddle_core::block::{self, command, event, fallback, flag, Block};
+use raddle_core::policy::Descriptor;
+use raddle_core::ThreadId;
 
 use crate::control::{self, Mode};
 use crate::{dispatch, points, real, series, sys, syscall};
@@ -54,6 +56,7 @@ pub fn prepare() {
         return;
     }
     points::find_all();
+    points::find_errno();
     points::thread::prepare();
     points::process::prepare();
     points::identity::prepare();
@@ -198,13 +201,16 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         } else if let Some(block) = control::block() {
             if control::mode() == Mode::Before {
                 // No thread was created by a constructor.
-                crate::signals::kernel::take_over();
-                if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
-                    serve(block);
-                } else if crate::switch::fibers() {
-                    points::incarnate::provide_identities(&block.settings.stacks);
-                }
-                begin_run();
+                ready_main();
+                let policy = if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
+                    serve(block)
+                } else {
+                    if crate::switch::fibers() {
+                        points::incarnate::provide_identities(&block.settings.stacks);
+                    }
+                    control::policy(block)
+                };
+                begin_run(block, policy);
             } else if block.settings.flags & flag::SERVER != 0 {
                 fall_back(block, fallback::THREADS);
             }
@@ -215,15 +221,30 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
     }
 }
 
-/// Starts the run in this thread; also when a constructor creates a thread before main.
-pub fn begin_run() {
-    control::start_run();
-    if control::mode() == Mode::Controlled {
-        crate::signals::kernel::start_run();
-        points::thread::adopt_main();
-        points::identity::start_run();
-        points::call::start_run();
-        crate::tick::start();
+/// Makes the calling thread ready to be the main thread of a run: all that a fork copies, so that a fork
+/// server does it once for all its runs.
+fn ready_main() {
+    crate::signals::kernel::take_over();
+    crate::signals::kernel::adopt_main();
+    points::thread::adopt_main();
+    points::identity::adopt_main();
+    crate::tick::prepare();
+}
+
+/// Starts the run in the calling thread, which is ready.
+fn begin_run(block: &'static Block, policy: &'static Descriptor) {
+    control::start_run(block, policy);
+    dispatch::arm(ThreadId::MAIN);
+    points::call::start_run();
+    crate::tick::start();
+}
+
+/// A constructor creates a thread: the run starts before main.
+pub fn begin_early() {
+    prepare();
+    if let Some(block) = control::block() {
+        ready_main();
+        begin_run(block, control::policy(block));
     }
 }
 
@@ -312,8 +333,8 @@ fn number(text: &[u8]) -> Option<i32> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Serves runs: returns in the child of each, never in the server.
-unsafe fn serve(block: &Block) {
+/// Serves runs: returns in the child of each, with its policy, never in the server.
+unsafe fn serve(block: &Block) -> &'static Descriptor {
     let control = &block.control;
     // SAFETY: plain system calls; the real fork.
     unsafe {
@@ -335,6 +356,7 @@ unsafe fn serve(block: &Block) {
             if crate::switch::fibers() {
                 points::incarnate::provide_identities(&block.settings.stacks);
             }
+            let policy = control::policy(block);
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
             let mut run = first;
@@ -350,7 +372,7 @@ unsafe fn serve(block: &Block) {
                 if pid == 0 {
                     sys::close(scratch);
                     become_run(block, server);
-                    return;
+                    return policy;
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
                 // A good run of a series is not worth a word.

@@ -40,10 +40,12 @@ pub fn start_run() {
     // SAFETY: there is one thread.
     unsafe {
         let patched = &mut *PATCHED.0.get();
-        let offsets = scheduler().settings().sync_offsets;
+        let offsets = &scheduler().settings().sync_offsets;
         let base = crate::dispatch::program_base();
-        patched.count = 0;
-        for offset in offsets.into_iter().filter(|&offset| offset != 0) {
+        if patched.count != 0 {
+            patched.count = 0;
+        }
+        for &offset in offsets.iter().filter(|&&offset| offset != 0) {
             let address = base + offset as usize;
             patched.address[patched.count] = address;
             patched.byte[patched.count] = *(address as *const u8);

@@ -41,7 +41,7 @@ unsafe fn set_name(t: ThreadId, name: *const c_char) {
 }
 
 /// The name of the OS thread, which is the main thread's at the start of a run.
-pub fn start_run() {
+pub fn adopt_main() {
     // SAFETY: there is one thread; the kernel writes sixteen bytes.
     unsafe {
         let name = scheduler().thread(ThreadId::MAIN).name.as_mut_ptr();

@@ -90,8 +90,7 @@ pub fn adopt_main() {
     arm_destructor(ThreadId::MAIN);
     // SAFETY: the main thread holds the baton.
     let main = unsafe { scheduler() }.thread(ThreadId::MAIN);
-    main.tid_word = tid_word(main.pointer);
-    dispatch::arm(ThreadId::MAIN);
+    main.tid_word = tid_word(sys::thread_pointer());
 }
 
 fn arm_destructor(me: ThreadId) {
@@ -266,8 +265,10 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
         let thread = scheduler().thread(me);
         let marked = thread.cancel_requested || thread.cancel_disabled || thread.cancel_async;
         if thread.identity != 0 && thread.returned && !marked {
-            keys::forget_values();
-            uselocale(GLOBAL_LOCALE);
+            if identity::reuses() {
+                keys::forget_values();
+                uselocale(GLOBAL_LOCALE);
+            }
             if thread.detached {
                 identity::release(thread.identity);
             }
@@ -427,9 +428,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 /// run.
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
-        crate::start::prepare();
-        crate::signals::kernel::take_over();
-        crate::start::begin_run();
+        crate::start::begin_early();
     }
     current()
 }

@@ -61,6 +61,8 @@ pub struct Scheduler {
     decides: Decides,
     /// Ids given out so far.
     pub created: usize,
+    /// Records from here on have never been used: they are zero.
+    untouched: usize,
     /// Threads that have not ended.
     pub alive: usize,
     /// The last point at which something was achieved.
@@ -297,8 +299,11 @@ impl Scheduler {
             (1..MAX_THREADS).find(|&i| self.threads[i].life == Life::None)?
         };
         let t = ThreadId(free as u16);
-        // SAFETY: a thread's record is valid when zeroed.
-        self.threads[free] = unsafe { core::mem::zeroed() };
+        if free < self.untouched {
+            // SAFETY: a thread's record is valid when zeroed.
+            self.threads[free] = unsafe { core::mem::zeroed() };
+        }
+        self.untouched = self.untouched.max(free + 1);
         self.threads[free].life = Life::Alive;
         self.threads[free].deadline = NEVER;
         Some(t)

@@ -17,8 +17,8 @@ const SIGCANCEL: u64 = 1 << 31;
 /// What the OS thread blocks now.
 static REAL_MASK: AtomicU64 = AtomicU64::new(0);
 
-/// The run starts: the OS thread has the main thread's mask.
-pub fn start_run(mask: u64) {
+/// Before the run starts the OS thread has the main thread's mask.
+pub fn adopt_main(mask: u64) {
     set_real_mask(mask | SIGCANCEL);
 }
 

@@ -194,15 +194,15 @@ pub fn take_over() {
     }
 }
 
-/// The main thread's mask at the start of a run.
-pub fn start_run() {
+/// The main thread's mask and alternate stack at the start of a run.
+pub fn adopt_main() {
     let mut mask = 0u64;
     // SAFETY: the kernel writes the mask.
     unsafe {
         syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, 0, &mut mask as *mut _, 8);
         scheduler().thread(ThreadId::MAIN).signal_mask = mask;
         if fibers() {
-            fiber::start_run(mask);
+            fiber::adopt_main(mask);
         }
     }
     alternate::adopt(ThreadId::MAIN);
