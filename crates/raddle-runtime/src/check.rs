@@ -15,7 +15,7 @@ use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, 
 use raddle_core::rng::run_seed;
 use raddle_core::{Event, EventKind, ThreadId};
 
-use crate::control::{self, scheduler, state, wait_through, Mode};
+use crate::control::{self, scheduler, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::Decides;
@@ -382,7 +382,7 @@ unsafe fn forget_the_unjoined() {
             let place = core::mem::replace(&mut thread.identity, 0);
             // Its thread pointer, which is also the pthread_t: the kernel's id stands at a fixed place above it.
             let handle = (thread.tid_word as usize).wrapping_sub(points::thread::tid_word(0) as usize);
-            state().pointers.remove(handle);
+            scheduler().pointers.remove(handle);
             if place != 0 {
                 identity::release(place);
             } else {

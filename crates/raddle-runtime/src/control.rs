@@ -11,28 +11,50 @@ use raddle_core::policy::Descriptor;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::model::descriptor::Closed;
-use crate::pointers::Pointers;
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::{Packed, Wait, Wake};
+use crate::scheduler::thread::{Packed, Thread, Wait, Wake};
 use crate::scheduler::Scheduler;
 use crate::signals::kernel as signals;
 use crate::signals::Signals;
 use crate::switch::os::Baton;
 use crate::{dispatch, failure, policies, switch, sys};
 
-/// Where the state lives: away from the target's addresses, see [`block::ADDRESS`]. All memory of the
-/// runtime's is one mapping, because a fork pays for each.
-const STATE_ADDRESS: usize = 0x2000_0000_0000;
-/// Where the policy lives.
-const POLICY_ADDRESS: usize = STATE_ADDRESS + size_of::<State>().next_multiple_of(PAGE);
-/// Where the pooled identities live.
-pub const IDENTITIES_ADDRESS: usize = POLICY_ADDRESS + policies::STATE_SIZE.next_multiple_of(PAGE);
+/// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
+/// the end of the one and the start of the other. Away from the target's addresses, see [`block::ADDRESS`].
+pub const POLICY_ADDRESS: usize = 0x2000_0000_0000 + PAGE / 2;
+/// Where the runtime's memory starts. All of it is one mapping, because a fork pays for each.
+const FIRST_ADDRESS: usize = (POLICY_ADDRESS - switch::identity::SIZE) / PAGE * PAGE;
+/// Where the state lives. What every run touches of it lies in the two megabytes that the policy starts in,
+/// so that there is one page table for all.
+const STATE_ADDRESS: usize = (POLICY_ADDRESS + policies::STATE_SIZE).next_multiple_of(PAGE);
 /// Where the runtime's own signal stacks live.
-pub const STACKS_ADDRESS: usize = IDENTITIES_ADDRESS + switch::identity::SIZE.next_multiple_of(PAGE);
+pub const STACKS_ADDRESS: usize = (STATE_ADDRESS + size_of::<State>()).next_multiple_of(PAGE);
 const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
 
 const PAGE: usize = 4096;
 const _: () = assert!(END_ADDRESS <= block::ADDRESS, "the block follows");
+
+/// Two addresses that a run with few threads touches lie on one page.
+const fn same_page(a: usize, b: usize) -> bool {
+    a / PAGE == b / PAGE
+}
+
+/// Threads of a run that is to touch few pages.
+const FEW: usize = 8;
+const _: () = {
+    use core::mem::offset_of;
+    let scheduler = STATE_ADDRESS + offset_of!(State, scheduler);
+    let links = scheduler + offset_of!(Scheduler, waiters) + crate::model::waiters::small(FEW);
+    assert!(same_page(scheduler, links - 1));
+    let pending = scheduler + offset_of!(Scheduler, pending);
+    assert!(same_page(pending - crate::pointers::SMALL, pending + FEW * size_of::<Event>() - 1));
+    let threads = scheduler + offset_of!(Scheduler, threads);
+    assert!(same_page(threads, threads + FEW * size_of::<Thread>() - 1));
+    assert!(same_page(POLICY_ADDRESS - switch::identity::small(FEW), POLICY_ADDRESS));
+    assert!(threads - POLICY_ADDRESS / LARGE_PAGE * LARGE_PAGE < LARGE_PAGE);
+};
+/// What one page table maps.
+const LARGE_PAGE: usize = 2 << 20;
 
 /// Everything that the runtime knows. Valid when zeroed.
 #[repr(C)]
@@ -41,8 +63,6 @@ pub struct State {
     pub signals: Signals,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Threads by thread pointer.
-    pub pointers: Pointers,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: Closed,
 }
@@ -84,12 +104,12 @@ pub fn set_mode(mode: Mode) {
 pub unsafe fn change_main() {
     let pointer = sys::thread_pointer();
     // SAFETY: the caller's promise.
-    let state = unsafe { state() };
-    let main = state.scheduler.thread(ThreadId::MAIN);
-    if main.pointer != pointer {
-        state.pointers.remove(main.pointer);
-        state.pointers.insert(pointer, ThreadId::MAIN);
-        let main = state.scheduler.thread(ThreadId::MAIN);
+    let s = unsafe { scheduler() };
+    let before = s.thread(ThreadId::MAIN).pointer;
+    if before != pointer {
+        s.pointers.remove(before);
+        s.pointers.insert(pointer, ThreadId::MAIN);
+        let main = s.thread(ThreadId::MAIN);
         main.pointer = pointer;
         main.fs = pointer;
         main.tid = sys::gettid();
@@ -137,7 +157,7 @@ pub unsafe fn scheduler() -> &'static mut Scheduler {
 
 /// Reserves the memory; done before the fork server starts so that all runs have the same layout.
 pub fn reserve() {
-    sys::map_at(STATE_ADDRESS, END_ADDRESS - STATE_ADDRESS);
+    sys::map_at(FIRST_ADDRESS, END_ADDRESS - FIRST_ADDRESS);
 }
 
 /// Touches what every run writes to, before a fork: a page that is there is copied at the first write,
@@ -149,10 +169,10 @@ pub fn touch() {
         let s = &raw mut (*state).scheduler;
         let places = [
             s.cast::<u8>(),
-            (&raw mut (*s).waiters).cast(),
+            (&raw mut (*s).polled).cast(),
+            (&raw mut (*s).timers).cast(),
             (&raw mut (*s).pending).cast(),
             (&raw mut (*s).threads).cast(),
-            (&raw mut (*state).pointers).cast(),
             (&raw mut (*state).closed_descriptors).cast(),
             POLICY_ADDRESS as *mut u8,
         ];
@@ -174,16 +194,16 @@ pub fn policy(block: &Block) -> &'static Descriptor {
 /// Starts the run in the calling thread, which becomes the main thread.
 pub fn start_run(block: &'static Block, policy: &Descriptor) {
     // SAFETY: there is one thread; the memory is reserved and zeroed.
-    let state = unsafe { state() };
+    let s = unsafe { scheduler() };
     // SAFETY: the block is mapped and the policy's memory fresh.
-    unsafe { state.scheduler.start(block as *const Block as *mut Block, policy, POLICY_ADDRESS as *mut u8) };
+    unsafe { s.start(block as *const Block as *mut Block, policy, POLICY_ADDRESS as *mut u8) };
     let pointer = sys::thread_pointer();
-    let main = state.scheduler.thread(ThreadId::MAIN);
+    let main = s.thread(ThreadId::MAIN);
     main.pointer = pointer;
     main.fs = pointer;
     main.tid = sys::gettid();
     main.deadline = NEVER;
-    state.pointers.insert(pointer, ThreadId::MAIN);
+    s.pointers.insert(pointer, ThreadId::MAIN);
     MODE.store(Mode::Controlled as u32, Ordering::Relaxed);
 }
 

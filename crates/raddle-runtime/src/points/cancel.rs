@@ -8,7 +8,7 @@ use libc::{EINVAL, ESRCH};
 use raddle_core::block::{Escape, OsReason};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{point, really, scheduler, state};
+use crate::control::{point, really, scheduler};
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
 use crate::{failure, interpose, real, sys};
@@ -114,7 +114,7 @@ interpose! {
     /// Asks a thread to end at its next cancellation point.
     fn pthread_cancel(handle: usize) -> c_int |me| {
         point(me, EventKind::Cancel, handle);
-        let Some(other) = state().pointers.get(handle) else {
+        let Some(other) = scheduler().pointers.get(handle) else {
             return real!(pthread_cancel: fn(usize) -> c_int)(handle);
         };
         let thread = scheduler().thread(other);

@@ -11,7 +11,7 @@ use raddle_core::block::OsReason;
 use raddle_core::ThreadId;
 
 use super::result;
-use crate::control::{really, scheduler, state};
+use crate::control::{really, scheduler};
 use crate::dispatch::Request;
 use crate::signals::alternate;
 use crate::switch::fibers;
@@ -342,7 +342,7 @@ interpose! {
 
     /// Names a thread.
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int |me| {
-        let named = state().pointers.get(handle).filter(|_| fibers());
+        let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {
             Some(_) if core::ffi::CStr::from_ptr(name).to_bytes().len() >= NAME => ERANGE,
             Some(t) => {
@@ -355,7 +355,7 @@ interpose! {
 
     /// A thread's name.
     fn pthread_getname_np(handle: usize, name: *mut c_char, size: usize) -> c_int |me| {
-        let named = state().pointers.get(handle).filter(|_| fibers());
+        let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {
             Some(_) if size < NAME => ERANGE,
             Some(t) => {

@@ -21,7 +21,7 @@ use super::identity::abandon_robust_lists;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
 use super::{incarnate, keys};
-use crate::control::{self, current, point, really, scheduler, state, wait_through, Mode};
+use crate::control::{self, current, point, really, scheduler, wait_through, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
@@ -151,7 +151,7 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
     unsafe {
         let pointer = sys::thread_pointer();
         scheduler().depart(me);
-        state().pointers.insert(pointer, me);
+        scheduler().pointers.insert(pointer, me);
         let thread = scheduler().thread(me);
         thread.pointer = pointer;
         thread.tid_word = tid_word(pointer);
@@ -177,7 +177,7 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
 pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
     // SAFETY: the new thread has just been given its first turn.
     unsafe {
-        let Some(me) = state().pointers.get(sys::thread_pointer()) else {
+        let Some(me) = scheduler().pointers.get(sys::thread_pointer()) else {
             failure::internal(format_args!("a fiber without a thread was started"));
         };
         let (start, argument) = begin(me);
@@ -232,7 +232,7 @@ unsafe fn end(me: ThreadId) {
         thread.pointer = 0;
         thread.life = if detached { Life::None } else { Life::Ended };
         if detached {
-            state().pointers.remove(pointer);
+            scheduler().pointers.remove(pointer);
         }
         s.achieved();
         s.changed(join_key(me));
@@ -354,7 +354,7 @@ pub(super) unsafe fn create(
         }
         // Others may name the thread before its first turn.
         scheduler().thread(child).pointer = 0;
-        state().pointers.insert(*handle, child);
+        scheduler().pointers.insert(*handle, child);
         scheduler().launched(child);
         if !SANITIZED.load(Ordering::Relaxed) {
             // What the creator does next may need the new thread to have run, or not to have run.
@@ -368,7 +368,7 @@ pub(super) unsafe fn create(
 pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, deadline: u64) -> Result<c_int, ()> {
     // SAFETY: `me` holds the baton whenever it runs.
     unsafe {
-        let Some(other) = state().pointers.get(handle) else {
+        let Some(other) = scheduler().pointers.get(handle) else {
             return Ok(real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value));
         };
         let thread = &scheduler().threads[other.index()];
@@ -418,7 +418,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
         } else {
             really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
         };
-        state().pointers.remove(handle);
+        scheduler().pointers.remove(handle);
         scheduler().thread(other).life = Life::None;
         result
     }
@@ -464,7 +464,7 @@ interpose! {
     /// Asks whether a thread has ended.
     fn pthread_tryjoin_np(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         point(me, EventKind::Join, handle);
-        match state().pointers.get(handle) {
+        match scheduler().pointers.get(handle) {
             Some(other) if scheduler().threads[other.index()].life == Life::Alive => {
                 scheduler().made_no_progress(me);
                 EBUSY
@@ -502,7 +502,7 @@ interpose! {
     /// Lets a thread end on its own.
     fn pthread_detach(handle: usize) -> c_int |me| {
         point(me, EventKind::Detach, handle);
-        if let Some(other) = state().pointers.get(handle) {
+        if let Some(other) = scheduler().pointers.get(handle) {
             let thread = scheduler().thread(other);
             if thread.detached {
                 return EINVAL;
@@ -511,7 +511,7 @@ interpose! {
             let (ended, pooled) = (thread.life == Life::Ended, thread.identity);
             if ended {
                 thread.life = Life::None;
-                state().pointers.remove(handle);
+                scheduler().pointers.remove(handle);
             }
             if pooled != 0 {
                 if ended {

@@ -19,6 +19,7 @@ use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, 
 use crate::failure;
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
+use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
 use crate::sys;
 use clock::{Clock, NEVER};
@@ -39,8 +40,11 @@ const LOOK_OUTSIDE: u64 = 1_024;
 /// The hash of no decision: FNV's offset basis.
 const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// All state of a run. Valid when zeroed, but for the engine. What every run touches comes first and lies
-/// close together: a fork server's child pays for each page.
+/// All state of a run. Valid when zeroed, but for the engine.
+///
+/// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
+/// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
+/// with the first pending events; the first records of threads.
 #[repr(C, align(4096))]
 pub struct Scheduler {
     /// Who has the baton.
@@ -81,17 +85,25 @@ pub struct Scheduler {
     engine: MaybeUninit<Engine>,
     /// The threads that can take a step.
     pub enabled: EnabledSet,
-    /// The threads that wait for something outside the model.
-    pub polled: EnabledSet,
     /// Who waits for what.
     pub waiters: Waiters,
-    /// What each thread does next.
-    pub pending: [Event; MAX_THREADS],
-    /// The threads by id.
-    pub threads: [Thread; MAX_THREADS],
+    /// The threads that wait for something outside the model.
+    pub polled: EnabledSet,
     /// Deadlines.
     pub timers: Timers,
+    second_page: [Page; 0],
+    /// The threads by thread pointer.
+    pub pointers: Pointers,
+    /// What each thread does next.
+    pub pending: [Event; MAX_THREADS],
+    third_page: [Page; 0],
+    /// The threads by id.
+    pub threads: [Thread; MAX_THREADS],
 }
+
+/// Makes what follows it start on a page.
+#[repr(align(4096))]
+struct Page;
 
 /// Who decides in a run of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -158,7 +158,7 @@ unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: the run is over; the results are only added to.
     unsafe {
         let s = scheduler();
-        let me = state().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
+        let me = scheduler().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
         let assertion = s.results().outcome == Outcome::Assert as u32;
         s.results().thread = u32::from(me.0);
         s.results().signal = signal;
@@ -251,7 +251,7 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     while let Some(letter) = MAILBOX.take() {
         any = true;
         // SAFETY: the caller holds the baton.
-        let known = unsafe { state() }.pointers.get(letter.pointer);
+        let known = unsafe { scheduler() }.pointers.get(letter.pointer);
         const SI_TKILL: c_int = -6;
         const SI_TIMER: c_int = -2;
         // Codes of descriptors that signal (POLL_IN to POLL_HUP).
