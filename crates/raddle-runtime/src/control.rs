@@ -11,12 +11,14 @@ use raddle_core::policy::Descriptor;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::model::descriptor::Closed;
+use crate::points::keys::Destructors;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Packed, Thread, Wait, Wake};
 use crate::scheduler::Scheduler;
-use crate::signals::kernel as signals;
+use crate::signals::kernel::{self as signals, Mailbox};
 use crate::signals::Signals;
 use crate::switch::os::Baton;
+use crate::tls::Segments;
 use crate::{dispatch, failure, policies, switch, sys};
 
 /// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
@@ -56,7 +58,8 @@ const _: () = {
 /// What one page table maps.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Everything that the runtime knows. Valid when zeroed.
+/// Everything that the runtime knows, but for a few words. Valid when zeroed. What is large is not static:
+/// the words that are fill less than a page, which a run touches anyway.
 #[repr(C)]
 pub struct State {
     /// Signals.
@@ -65,6 +68,10 @@ pub struct State {
     pub scheduler: Scheduler,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: Closed,
+    destructors: Destructors,
+    /// Thread-local storage of all threads.
+    pub segments: Segments,
+    mailbox: Mailbox,
 }
 
 /// Whether this process is under control.
@@ -276,6 +283,21 @@ pub fn baton(t: ThreadId) -> &'static Baton {
     let state = STATE_ADDRESS as *const State;
     // SAFETY: the state lives as long as the process, and a baton is an atomic word.
     unsafe { &(*state).scheduler.threads[t.index()].baton }
+}
+
+/// Destructors of thread-specific data; none without a block. Like a baton they are touched by threads
+/// without the baton.
+pub fn destructors() -> Option<&'static Destructors> {
+    let state = STATE_ADDRESS as *const State;
+    // SAFETY: mapped together with the block; the state lives as long as the process.
+    block().map(|_| unsafe { &(*state).destructors })
+}
+
+/// What the kernel has delivered. Like a baton it is touched by threads without the baton.
+pub fn mailbox() -> &'static Mailbox {
+    let state = STATE_ADDRESS as *const State;
+    // SAFETY: the state lives as long as the process; the mailbox guards itself.
+    unsafe { &(*state).mailbox }
 }
 
 /// Calls into the real library: what happens in there is not scheduled, and its system calls are
