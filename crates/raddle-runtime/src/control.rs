@@ -199,6 +199,7 @@ pub fn policy(block: &Block) -> &'static Descriptor {
 }
 
 /// Starts the run in the calling thread, which becomes the main thread.
+#[link_section = "raddle_run"]
 pub fn start_run(block: &'static Block, policy: &Descriptor) {
     // SAFETY: there is one thread; the memory is reserved and zeroed.
     let s = unsafe { scheduler() };
@@ -240,6 +241,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
     wait_packed(me, event, wait.pack(), deadline)
 }
 
+#[link_section = "raddle_run"]
 fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.

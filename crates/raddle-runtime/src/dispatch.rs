@@ -184,6 +184,7 @@ pub fn selector(me: ThreadId) -> &'static AtomicU8 {
 }
 
 /// Traps system calls of the calling OS thread from now on.
+#[link_section = "raddle_run"]
 pub fn arm(me: ThreadId) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
@@ -228,6 +229,7 @@ impl Request {
 }
 
 /// SIGSYS: a system call was made past the interposed functions.
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's context of this signal.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
@@ -326,6 +328,7 @@ fn in_place(me: ThreadId, request: &Request) {
 ///
 /// # Safety
 /// As for the system call.
+#[link_section = "raddle_run"]
 pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
     let [a, b, c, d, e, f] = request.arguments;
     // SAFETY: the program's own system call; `me` holds the baton.

@@ -68,6 +68,7 @@ impl Pointers {
     }
 
     /// Notes a thread; an older one with the same pointer is forgotten.
+    #[link_section = "raddle_run"]
     pub fn insert(&mut self, pointer: usize, thread: ThreadId) {
         if 2 * self.used >= self.size && self.size < LARGEST {
             self.grow();
@@ -90,6 +91,7 @@ impl Pointers {
     }
 
     /// Forgets a thread.
+    #[link_section = "raddle_run"]
     pub fn remove(&mut self, pointer: usize) {
         if self.get(pointer).is_none() {
             return;

@@ -185,6 +185,7 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
     }
 }
 
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     prepare();
     // SAFETY: libc's arguments; the program's main.
@@ -232,6 +233,7 @@ fn ready_main() {
 }
 
 /// Starts the run in the calling thread, which is ready.
+#[link_section = "raddle_run"]
 fn begin_run(block: &'static Block, policy: &'static Descriptor) {
     control::start_run(block, policy);
     dispatch::arm(ThreadId::MAIN);
@@ -414,7 +416,10 @@ unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
     status
 }
 
-/// Ends every child of this process.
+/// Ends every child of this process. Apart, so that its buffer is not on the stack of the server, which
+/// copies what it writes to after each fork.
+#[cold]
+#[inline(never)]
 fn kill_children() {
     let mut buffer = [0u8; 1024];
     // SAFETY: a path ended by zero and a buffer of the length given.

@@ -38,6 +38,7 @@ pub fn prepare() {
 }
 
 /// Starts the timer for this run: a fork does not copy it.
+#[link_section = "raddle_run"]
 pub fn start() {
     if !wanted() {
         return;

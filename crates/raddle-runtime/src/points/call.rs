@@ -36,6 +36,7 @@ static PATCHED: Cell =
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.
+#[link_section = "raddle_run"]
 pub fn start_run() {
     // SAFETY: there is one thread.
     unsafe {

@@ -233,6 +233,7 @@ pub(super) fn registered_by_libc(fs: usize) -> usize {
 global_asm!(
     ".weak __rseq_offset",
     ".weak __rseq_size",
+    ".pushsection raddle_run,\"ax\",@progbits",
     ".globl raddle_rseq_offset",
     ".hidden raddle_rseq_offset",
     ".type raddle_rseq_offset,@function",
@@ -245,6 +246,7 @@ global_asm!(
     "raddle_rseq_size:",
     "mov rax, qword ptr [rip + __rseq_size@GOTPCREL]",
     "ret",
+    ".popsection",
 );
 
 extern "C" {

@@ -146,6 +146,7 @@ unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
 }
 
 /// The first turn of a thread.
+#[link_section = "raddle_run"]
 unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -174,6 +175,7 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
 }
 
 /// Where every fiber starts, called by the frame that its identity was born with.
+#[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
     // SAFETY: the new thread has just been given its first turn.
     unsafe {
@@ -194,6 +196,7 @@ pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
 
 /// Runs among the destructors of thread-specific data, in every round; in the last one the thread
 /// ends.
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
     let me = ThreadId((id as usize - 1) as u16);
     if control::mode() != Mode::Controlled || current() != Some(me) {
@@ -365,6 +368,7 @@ pub(super) unsafe fn create(
 }
 
 /// Waits for a thread's end and really joins it. `Err` means that the caller is to be cancelled.
+#[link_section = "raddle_run"]
 pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, deadline: u64) -> Result<c_int, ()> {
     // SAFETY: `me` holds the baton whenever it runs.
     unsafe {
@@ -404,6 +408,7 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
 }
 
 /// Joins a thread that has ended.
+#[link_section = "raddle_run"]
 unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *mut c_void) -> c_int {
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -426,6 +431,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 
 /// The thread that creates another one. A constructor that starts a thread before main starts the
 /// run.
+#[link_section = "raddle_run"]
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
         crate::start::begin_early();
@@ -435,6 +441,7 @@ pub(super) fn creator() -> Option<ThreadId> {
 
 /// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
+#[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn pthread_create(
     handle: *mut usize,
     attributes: *const c_void,
@@ -454,6 +461,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
 interpose! {
 
     /// Waits for a thread's end.
+    #[link_section = "raddle_run"]
     fn pthread_join(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         match join(me, handle, value, NEVER) {
             Ok(result) => result,

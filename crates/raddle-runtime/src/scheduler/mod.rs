@@ -163,6 +163,7 @@ impl Scheduler {
     ///
     /// # Safety
     /// `policy_memory` must be zeroed, unused and of the descriptor's layout; `block` mapped.
+    #[link_section = "raddle_run"]
     pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
         self.block = block;
         // SAFETY: the block is mapped, and the command line does not touch it during a run.
@@ -302,6 +303,7 @@ impl Scheduler {
     }
 
     /// A slot for a new thread; `None` when there are too many.
+    #[link_section = "raddle_run"]
     pub fn new_thread(&mut self) -> Option<ThreadId> {
         let free = if self.created < MAX_THREADS {
             self.created += 1;
@@ -322,6 +324,7 @@ impl Scheduler {
     }
 
     /// The new thread exists and may take its first step.
+    #[link_section = "raddle_run"]
     pub fn launched(&mut self, t: ThreadId) {
         self.alive += 1;
         self.pending[t.index()] = Event::new(EventKind::Start, 0);
@@ -368,6 +371,7 @@ impl Scheduler {
     }
 
     #[inline(never)]
+    #[link_section = "raddle_run"]
     fn ready_otherwise(&self, t: ThreadId) -> bool {
         let thread = &self.threads[t.index()];
         let me = owner(t);
@@ -399,6 +403,7 @@ impl Scheduler {
     /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
     /// Those who wait for it all need the same: that it is there for whoever comes.
     #[inline]
+    #[link_section = "raddle_run"]
     pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
         let key = mutex as usize;
         if self.waiters.none(key) {
@@ -414,6 +419,7 @@ impl Scheduler {
         }
     }
 
+    #[link_section = "raddle_run"]
     fn look_again(&mut self, key: usize) {
         let mut at = None;
         while let Some(t) = self.waiters.after(key, at) {
@@ -556,6 +562,7 @@ impl Scheduler {
 
     /// Decides who goes on. Ends the run if nobody ever can.
     #[inline]
+    #[link_section = "raddle_run"]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
         if self.outside_touched {
             self.outside_touched = false;

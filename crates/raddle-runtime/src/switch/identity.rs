@@ -107,6 +107,7 @@ pub unsafe fn reuses() -> bool {
 ///
 /// # Safety
 /// The caller holds the baton.
+#[link_section = "raddle_run"]
 pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
     // SAFETY: the caller's promise; a free identity's stack is nobody's.
     unsafe {
@@ -156,6 +157,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
 ///
 /// # Safety
 /// The caller holds the baton.
+#[link_section = "raddle_run"]
 pub unsafe fn release(place: u32) {
     // SAFETY: the caller's promise.
     unsafe {
