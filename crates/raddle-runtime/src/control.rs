@@ -23,7 +23,7 @@ use crate::{dispatch, failure, policies, switch, sys};
 
 /// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
 /// the end of the one and the start of the other. Away from the target's addresses, see [`block::ADDRESS`].
-pub const POLICY_ADDRESS: usize = 0x2000_0000_0000 + PAGE / 2;
+pub const POLICY_ADDRESS: usize = 0x2000_0020_0000 + PAGE / 2;
 /// Where the runtime's memory starts. All of it is one mapping, because a fork pays for each.
 const FIRST_ADDRESS: usize = (POLICY_ADDRESS - switch::identity::SIZE) / PAGE * PAGE;
 /// Where the state lives. What every run touches of it lies in the two megabytes that the policy starts in,
@@ -190,17 +190,17 @@ pub fn touch() {
 }
 
 /// The policy that the settings name. To look for it touches code and texts that a run does not need.
-pub fn policy(block: &Block) -> &'static Descriptor {
-    let name = block::text(&block.settings.policy);
-    match policies::find(name) {
-        Some(descriptor) => descriptor,
-        None => failure::internal(format_args!("this runtime has no policy named {name}")),
-    }
+pub fn policy(block: &Block) -> Option<&'static Descriptor> {
+    policies::find(block::text(&block.settings.policy))
 }
 
 /// Starts the run in the calling thread, which becomes the main thread.
 #[link_section = "raddle_run"]
-pub fn start_run(block: &'static Block, policy: &Descriptor) {
+pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
+    let Some(policy) = policy else {
+        let name = block::text(&block.settings.policy);
+        failure::internal(format_args!("this runtime has no policy named {name}"));
+    };
     // SAFETY: there is one thread; the memory is reserved and zeroed.
     let s = unsafe { scheduler() };
     // SAFETY: the block is mapped and the policy's memory fresh.

@@ -234,7 +234,7 @@ fn ready_main() {
 
 /// Starts the run in the calling thread, which is ready.
 #[link_section = "raddle_run"]
-fn begin_run(block: &'static Block, policy: &'static Descriptor) {
+fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     control::start_run(block, policy);
     dispatch::arm(ThreadId::MAIN);
     points::call::start_run();
@@ -336,7 +336,7 @@ fn number(text: &[u8]) -> Option<i32> {
 }
 
 /// Serves runs: returns in the child of each, with its policy, never in the server.
-unsafe fn serve(block: &Block) -> &'static Descriptor {
+unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
     let control = &block.control;
     // SAFETY: plain system calls; the real fork.
     unsafe {
