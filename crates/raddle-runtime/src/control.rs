@@ -176,7 +176,6 @@ pub fn touch() {
         let s = &raw mut (*state).scheduler;
         let places = [
             s.cast::<u8>(),
-            (&raw mut (*s).polled).cast(),
             (&raw mut (*s).timers).cast(),
             (&raw mut (*s).pending).cast(),
             (&raw mut (*s).threads).cast(),

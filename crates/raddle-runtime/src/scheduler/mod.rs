@@ -44,7 +44,8 @@ const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 ///
 /// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
 /// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
-/// with the first pending events; the first records of threads.
+/// with the first pending events; the first records of threads. The records do not start their page: a
+/// processor takes a load and a store that are a multiple of 4 KiB apart for one place, and waits.
 #[repr(C, align(4096))]
 pub struct Scheduler {
     /// Who has the baton.
@@ -87,8 +88,6 @@ pub struct Scheduler {
     pub enabled: EnabledSet,
     /// Who waits for what.
     pub waiters: Waiters,
-    /// The threads that wait for something outside the model.
-    pub polled: EnabledSet,
     /// Deadlines.
     pub timers: Timers,
     second_page: [Page; 0],
@@ -97,6 +96,8 @@ pub struct Scheduler {
     /// What each thread does next.
     pub pending: [Event; MAX_THREADS],
     third_page: [Page; 0],
+    /// The threads that wait for something outside the model.
+    pub polled: EnabledSet,
     /// The threads by id.
     pub threads: [Thread; MAX_THREADS],
 }
