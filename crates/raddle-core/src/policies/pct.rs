@@ -124,7 +124,8 @@ impl Policy for Pct {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         point.enabled.for_each_changed(|t, enabled| {
             if enabled {
-                if self.priority[t.index()] == 0 {
+                // A fresh page that is read first costs a fault more than one that is written to.
+                if t.index() >= self.seen || self.priority[t.index()] == 0 {
                     self.seen = self.seen.max(t.index() + 1);
                     self.priority[t.index()] = INITIAL | (self.rng.next_u64() >> 2) as i64;
                 }
