@@ -182,5 +182,6 @@ pub fn make(create: impl FnOnce(usize) -> i32) -> Result<usize, i32> {
     while GONE.load(Ordering::Acquire) != 0 {
         sys::futex_wait_shared(&GONE, 1, None);
     }
+    crate::signals::fiber::set_again();
     Ok(BORN.load(Ordering::Acquire))
 }
