@@ -130,7 +130,11 @@ impl EnabledSet {
     /// Forgets which threads changed; the scheduler calls it after each decision.
     #[inline]
     pub fn settle(&mut self) {
-        self.changed[..self.used as usize].fill(0);
+        match self.used {
+            // Few threads, as nearly always: no call of memset.
+            0 | 1 => self.changed[0] = 0,
+            used => self.changed[..used as usize].fill(0),
+        }
     }
 }
 

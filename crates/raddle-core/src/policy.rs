@@ -159,6 +159,7 @@ macro_rules! descriptor {
             learns: $learns,
             layout: ::core::alloc::Layout::new::<$type>(),
             build: {
+                #[link_section = "raddle_run"]
                 unsafe fn build(memory: *mut u8) -> *mut dyn $crate::policy::Policy {
                     let typed = memory.cast::<$type>();
                     ($init)(typed);

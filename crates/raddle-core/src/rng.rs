@@ -37,6 +37,7 @@ impl Rng {
     }
 
     /// A generator for one purpose within a run: streams of different purposes are independent.
+    #[link_section = "raddle_run"]
     pub fn for_purpose(seed: u64, purpose: u64) -> Rng {
         Rng::new(seed ^ purpose.wrapping_mul(0xA24B_AED4_963E_E407))
     }

@@ -15,7 +15,7 @@ use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, 
 use raddle_core::rng::run_seed;
 use raddle_core::{Event, EventKind, ThreadId};
 
-use crate::control::{self, scheduler, state, wait_through, Mode};
+use crate::control::{self, scheduler, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::Decides;
@@ -191,12 +191,12 @@ fn leave() {
 }
 
 /// Tells the command line what the check asks for, and makes the runs that it orders.
-unsafe fn serve(block: &Block, options: *const Options, body: Body, argument: *mut c_void) -> c_int {
+unsafe fn serve(block: &'static Block, options: *const Options, body: Body, argument: *mut c_void) -> c_int {
     // SAFETY: the caller's options; the wishes are read after the event.
     unsafe {
         let wishes = &raw mut (*(block as *const Block as *mut Block)).wishes;
         wishes.write(wishes_of(options));
-        set_up();
+        set_up(block);
         let control = &block.control;
         control.event.fetch_or(event::CHECK, Ordering::AcqRel);
         sys::futex_wake_shared(&control.event);
@@ -240,18 +240,19 @@ unsafe fn wishes_of(options: *const Options) -> Wishes {
 }
 
 /// What the first check needs: the calling thread becomes the main thread of all runs.
-unsafe fn set_up() {
+unsafe fn set_up(block: &'static Block) {
     // SAFETY: the caller is outside control, and one check is on at a time.
     unsafe {
         crate::signals::kernel::take_over();
         if SET_UP.swap(true, Ordering::Relaxed) {
             control::change_main();
         } else {
-            control::start_run();
+            control::start_run(block, control::policy(block));
         }
-        crate::signals::kernel::start_run();
+        crate::signals::kernel::adopt_main();
         points::thread::adopt_main();
-        points::identity::start_run();
+        points::identity::adopt_main();
+        dispatch::arm(ThreadId::MAIN);
         points::call::start_run();
         // An object that allocates its thread-local storage on first use cannot be put back.
         if switch::fibers() && tls::survey() {
@@ -387,7 +388,7 @@ unsafe fn forget_the_unjoined() {
             let place = core::mem::replace(&mut thread.identity, 0);
             // Its thread pointer, which is also the pthread_t: the kernel's id stands at a fixed place above it.
             let handle = (thread.tid_word as usize).wrapping_sub(points::thread::tid_word(0) as usize);
-            state().pointers.remove(handle);
+            scheduler().pointers.remove(handle);
             if place != 0 {
                 identity::release(place);
             } else {

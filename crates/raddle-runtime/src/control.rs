@@ -7,46 +7,74 @@
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use raddle_core::block::{self, Block};
+use raddle_core::policy::Descriptor;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::access::lease::Lease;
 use crate::access::Access;
 use crate::model::descriptor::Closed;
-use crate::pointers::Pointers;
+use crate::points::keys::Destructors;
 use crate::race::{self, Detector};
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::{Packed, Wait, Wake};
+use crate::scheduler::thread::{Packed, Thread, Wait, Wake};
 use crate::scheduler::Scheduler;
-use crate::signals::kernel as signals;
+use crate::signals::kernel::{self as signals, Mailbox};
 use crate::signals::Signals;
 use crate::switch::os::Baton;
+use crate::tls::Segments;
 use crate::{dispatch, failure, policies, switch, sys};
 
-/// Where the state lives: away from the target's addresses, see [`block::ADDRESS`]. All memory of the
-/// runtime's is one mapping, because a fork pays for each.
-const STATE_ADDRESS: usize = 0x2000_0000_0000;
-/// Where the policy lives.
-const POLICY_ADDRESS: usize = STATE_ADDRESS + size_of::<State>().next_multiple_of(PAGE);
-/// Where the pooled identities live.
-pub const IDENTITIES_ADDRESS: usize = POLICY_ADDRESS + policies::STATE_SIZE.next_multiple_of(PAGE);
+/// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
+/// the end of the one and the start of the other. Away from the target's addresses, see [`block::ADDRESS`].
+pub const POLICY_ADDRESS: usize = 0x2000_0020_0000 + PAGE / 2;
+/// Where the runtime's memory starts. All of it is one mapping, because a fork pays for each.
+const FIRST_ADDRESS: usize = (POLICY_ADDRESS - switch::identity::SIZE) / PAGE * PAGE;
+/// Where the state lives. What every run touches of it lies in the two megabytes that the policy starts in,
+/// so that there is one page table for all.
+const STATE_ADDRESS: usize = (POLICY_ADDRESS + policies::STATE_SIZE).next_multiple_of(PAGE);
 /// Where the runtime's own signal stacks live.
-pub const STACKS_ADDRESS: usize = IDENTITIES_ADDRESS + switch::identity::SIZE.next_multiple_of(PAGE);
+pub const STACKS_ADDRESS: usize = (STATE_ADDRESS + size_of::<State>()).next_multiple_of(PAGE);
 const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
 
 const PAGE: usize = 4096;
 const _: () = assert!(END_ADDRESS <= block::ADDRESS, "the block follows");
 
-/// Everything that the runtime knows. Valid when zeroed.
+/// Two addresses that a run with few threads touches lie on one page.
+const fn same_page(a: usize, b: usize) -> bool {
+    a / PAGE == b / PAGE
+}
+
+/// Threads of a run that is to touch few pages.
+const FEW: usize = 8;
+const _: () = {
+    use core::mem::offset_of;
+    let scheduler = STATE_ADDRESS + offset_of!(State, scheduler);
+    let links = scheduler + offset_of!(Scheduler, waiters) + crate::model::waiters::small(FEW);
+    assert!(same_page(scheduler, links - 1));
+    let pending = scheduler + offset_of!(Scheduler, pending);
+    assert!(same_page(pending - crate::pointers::SMALL, pending + FEW * size_of::<Event>() - 1));
+    let threads = scheduler + offset_of!(Scheduler, threads);
+    assert!(same_page(threads, threads + FEW * size_of::<Thread>() - 1));
+    assert!(same_page(POLICY_ADDRESS - switch::identity::small(FEW), POLICY_ADDRESS));
+    assert!(threads - POLICY_ADDRESS / LARGE_PAGE * LARGE_PAGE < LARGE_PAGE);
+};
+/// What one page table maps.
+const LARGE_PAGE: usize = 2 << 20;
+
+/// Everything that the runtime knows, but for a few words. Valid when zeroed. What is large is not static:
+/// the words that are fill less than a page, which a run touches anyway.
 #[repr(C)]
 pub struct State {
     /// Signals.
     pub signals: Signals,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Threads by thread pointer.
-    pub pointers: Pointers,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: Closed,
+    destructors: Destructors,
+    /// Thread-local storage of all threads.
+    pub segments: Segments,
+    mailbox: Mailbox,
     /// Instrumented programs: what is known of accesses.
     pub access: Access,
     /// Data races.
@@ -90,12 +118,12 @@ pub fn set_mode(mode: Mode) {
 pub unsafe fn change_main() {
     let pointer = sys::thread_pointer();
     // SAFETY: the caller's promise.
-    let state = unsafe { state() };
-    let main = state.scheduler.thread(ThreadId::MAIN);
-    if main.pointer != pointer {
-        state.pointers.remove(main.pointer);
-        state.pointers.insert(pointer, ThreadId::MAIN);
-        let main = state.scheduler.thread(ThreadId::MAIN);
+    let s = unsafe { scheduler() };
+    let before = s.thread(ThreadId::MAIN).pointer;
+    if before != pointer {
+        s.pointers.remove(before);
+        s.pointers.insert(pointer, ThreadId::MAIN);
+        let main = s.thread(ThreadId::MAIN);
         main.pointer = pointer;
         main.fs = pointer;
         main.tid = sys::gettid();
@@ -148,7 +176,7 @@ pub unsafe fn scheduler() -> &'static mut Scheduler {
 
 /// Reserves the memory; done before the fork server starts so that all runs have the same layout.
 pub fn reserve() {
-    sys::map_at(STATE_ADDRESS, END_ADDRESS - STATE_ADDRESS);
+    sys::map_at(FIRST_ADDRESS, END_ADDRESS - FIRST_ADDRESS);
 }
 
 /// Touches what every run writes to, before a fork: a page that is there is copied at the first write,
@@ -160,10 +188,9 @@ pub fn touch() {
         let s = &raw mut (*state).scheduler;
         let places = [
             s.cast::<u8>(),
-            (&raw mut (*s).waiters).cast(),
+            (&raw mut (*s).timers).cast(),
             (&raw mut (*s).pending).cast(),
             (&raw mut (*s).threads).cast(),
-            (&raw mut (*state).pointers).cast(),
             (&raw mut (*state).closed_descriptors).cast(),
             POLICY_ADDRESS as *mut u8,
         ];
@@ -173,24 +200,29 @@ pub fn touch() {
     }
 }
 
+/// The policy that the settings name. To look for it touches code and texts that a run does not need.
+pub fn policy(block: &Block) -> Option<&'static Descriptor> {
+    policies::find(block::text(&block.settings.policy))
+}
+
 /// Starts the run in the calling thread, which becomes the main thread.
-pub fn start_run() {
-    let Some(block) = block() else { return };
-    let name = block::text(&block.settings.policy);
-    let Some(descriptor) = policies::find(name) else {
+#[link_section = "raddle_run"]
+pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
+    let Some(policy) = policy else {
+        let name = block::text(&block.settings.policy);
         failure::internal(format_args!("this runtime has no policy named {name}"));
     };
     // SAFETY: there is one thread; the memory is reserved and zeroed.
-    let state = unsafe { state() };
+    let s = unsafe { scheduler() };
     // SAFETY: the block is mapped and the policy's memory fresh.
-    unsafe { state.scheduler.start(block as *const Block as *mut Block, descriptor, POLICY_ADDRESS as *mut u8) };
+    unsafe { s.start(block as *const Block as *mut Block, policy, POLICY_ADDRESS as *mut u8) };
     let pointer = sys::thread_pointer();
-    let main = state.scheduler.thread(ThreadId::MAIN);
+    let main = s.thread(ThreadId::MAIN);
     main.pointer = pointer;
     main.fs = pointer;
     main.tid = sys::gettid();
     main.deadline = NEVER;
-    state.pointers.insert(pointer, ThreadId::MAIN);
+    s.pointers.insert(pointer, ThreadId::MAIN);
     race::start_run();
     MODE.store(Mode::Controlled as u32, Ordering::Relaxed);
 }
@@ -238,6 +270,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
     wait_packed(me, event, wait.pack(), deadline)
 }
 
+#[link_section = "raddle_run"]
 fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.
@@ -308,6 +341,21 @@ pub fn baton(t: ThreadId) -> &'static Baton {
     let state = STATE_ADDRESS as *const State;
     // SAFETY: the state lives as long as the process, and a baton is an atomic word.
     unsafe { &(*state).scheduler.threads[t.index()].baton }
+}
+
+/// Destructors of thread-specific data; none without a block. Like a baton they are touched by threads
+/// without the baton.
+pub fn destructors() -> Option<&'static Destructors> {
+    let state = STATE_ADDRESS as *const State;
+    // SAFETY: mapped together with the block; the state lives as long as the process.
+    block().map(|_| unsafe { &(*state).destructors })
+}
+
+/// What the kernel has delivered. Like a baton it is touched by threads without the baton.
+pub fn mailbox() -> &'static Mailbox {
+    let state = STATE_ADDRESS as *const State;
+    // SAFETY: the state lives as long as the process; the mailbox guards itself.
+    unsafe { &(*state).mailbox }
 }
 
 /// Calls into the real library: what happens in there is not scheduled, and its system calls are

@@ -174,20 +174,17 @@ pub fn available() -> bool {
 /// A selector that traps nothing.
 static NOTHING: AtomicU8 = AtomicU8::new(0);
 
-/// The selector of the one OS thread that runs all fibers.
-static CARRIER: AtomicU8 = AtomicU8::new(0);
-
 /// What the kernel looks at before each system call of the thread: 0 lets it through, 1 traps it.
 #[inline]
 pub fn selector(me: ThreadId) -> &'static AtomicU8 {
-    if crate::switch::fibers() {
-        return &CARRIER;
-    }
+    // One OS thread runs all fibers: the main thread's.
+    let carrier = if crate::switch::fibers() { ThreadId::MAIN } else { me };
     // SAFETY: the record lives as long as the process, and the selector is an atomic byte.
-    unsafe { &scheduler().threads[me.index()].selector }
+    unsafe { &scheduler().threads[carrier.index()].selector }
 }
 
 /// Traps system calls of the calling OS thread from now on.
+#[link_section = "raddle_run"]
 pub fn arm(me: ThreadId) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
@@ -232,6 +229,7 @@ impl Request {
 }
 
 /// SIGSYS: a system call was made past the interposed functions.
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's context of this signal.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
@@ -330,6 +328,7 @@ fn in_place(me: ThreadId, request: &Request) {
 ///
 /// # Safety
 /// As for the system call.
+#[link_section = "raddle_run"]
 pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
     let [a, b, c, d, e, f] = request.arguments;
     // SAFETY: the program's own system call; `me` holds the baton.

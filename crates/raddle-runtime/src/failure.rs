@@ -85,6 +85,7 @@ pub fn internal(message: fmt::Arguments<'_>) -> ! {
 }
 
 /// Notes an outcome and the state of all threads.
+#[link_section = "raddle_run"]
 pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
     if scheduler.lease.is_on() {
         Lease::end(scheduler);

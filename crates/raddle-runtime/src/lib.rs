@@ -8,6 +8,9 @@
 //! in signal handlers. No thread-local state, no allocation, no libc call on the path of a schedule
 //! point, no panic. A runtime with policies of its own is a cdylib crate that depends on this one
 //! and calls [`register!`].
+//!
+//! The functions that nearly every run calls lie together, in the section `raddle_run`: the child of a fork
+//! server pays for each stretch of text that it is the first to touch, and the rest is eight times as long.
 
 #![cfg_attr(not(test), no_std)]
 // Interposed functions keep the contracts of the functions they stand for; see their manual pages.

@@ -9,15 +9,21 @@ const LARGEST: usize = 16384;
 /// Threads by thread pointer (which is also their pthread_t). Valid when zeroed.
 ///
 /// The table starts small and moves to one of twice the size when it is half full, so that a run
-/// touches only the memory that its threads need. The table of n slots lies at n..2n.
-// On a page of its own, with the first table.
-#[repr(C, align(4096))]
+/// touches only the memory that its threads need. Each table lies before the ones that are smaller than it:
+/// the end of all this is what every run touches.
+#[repr(C)]
 pub struct Pointers {
+    slot: [Slot; SLOTS],
     /// Slots of the current table; 0 before the first insertion.
     size: usize,
     used: usize,
-    slot: [Slot; 2 * LARGEST],
 }
+
+/// Slots of all tables.
+const SLOTS: usize = 2 * LARGEST - SMALLEST;
+
+/// Bytes at the end that a run with few threads touches.
+pub const SMALL: usize = size_of::<Pointers>() - (SLOTS - SMALLEST) * size_of::<Slot>();
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -28,13 +34,19 @@ struct Slot {
 const FREE: Slot = Slot { pointer: 0, thread: ThreadId::MAIN };
 
 impl Pointers {
+    /// Where a table of so many slots starts.
+    fn start(size: usize) -> usize {
+        SLOTS + SMALLEST - 2 * size
+    }
+
     fn home(&self, pointer: usize) -> usize {
         let hash = (pointer >> 6).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        self.size + (hash & (self.size - 1))
+        Pointers::start(self.size) + (hash & (self.size - 1))
     }
 
     fn after(&self, at: usize) -> usize {
-        self.size + ((at + 1) & (self.size - 1))
+        let start = Pointers::start(self.size);
+        start + ((at - start + 1) & (self.size - 1))
     }
 
     /// Where a pointer stands, or the free slot where it would.
@@ -56,6 +68,7 @@ impl Pointers {
     }
 
     /// Notes a thread; an older one with the same pointer is forgotten.
+    #[link_section = "raddle_run"]
     pub fn insert(&mut self, pointer: usize, thread: ThreadId) {
         if 2 * self.used >= self.size && self.size < LARGEST {
             self.grow();
@@ -68,7 +81,7 @@ impl Pointers {
     fn grow(&mut self) {
         let old = self.size;
         self.size = (2 * old).max(SMALLEST);
-        for i in old..2 * old {
+        for i in (0..old).map(|i| Pointers::start(old) + i) {
             let moved = core::mem::replace(&mut self.slot[i], FREE);
             if moved.pointer != 0 {
                 let at = self.find(moved.pointer);
@@ -78,6 +91,7 @@ impl Pointers {
     }
 
     /// Forgets a thread.
+    #[link_section = "raddle_run"]
     pub fn remove(&mut self, pointer: usize) {
         if self.get(pointer).is_none() {
             return;

@@ -50,7 +50,7 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
     policy_list::check(descriptor);
     assert!(descriptor.layout.size() <= STATE_SIZE, "a policy's state is at most 1 MiB");
-    assert!(descriptor.layout.align() <= 4096, "a policy's state is aligned to a page at most");
+    assert!(descriptor.layout.align() <= 64, "a policy's state is aligned to a cache line at most");
     descriptor
 }
 

@@ -13,6 +13,7 @@ use crate::{race, sys, syscall};
 ///
 /// # Safety
 /// No run is on.
+#[link_section = "raddle_run"]
 pub unsafe fn prepare(block: &Block, run: u64) {
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line waits for the series; zero bytes are valid results.
@@ -27,6 +28,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
 ///
 /// # Safety
 /// The run is over.
+#[link_section = "raddle_run"]
 pub unsafe fn passed(block: &Block, scratch: i32, index: u64, status: c_int) -> bool {
     let results = &block.results;
     let good = status == block.settings.expect_exit << 8

@@ -8,6 +8,8 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use raddle_core::block::{self, command, event, fallback, flag, Block};
+use raddle_core::policy::Descriptor;
+use raddle_core::ThreadId;
 
 use crate::control::{self, Mode};
 use crate::{dispatch, points, real, series, sys, syscall};
@@ -54,6 +56,7 @@ pub fn prepare() {
         return;
     }
     points::find_all();
+    points::find_errno();
     points::thread::prepare();
     points::process::prepare();
     points::identity::prepare();
@@ -182,6 +185,7 @@ pub unsafe extern "C-unwind" fn __libc_start_main(
     }
 }
 
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     prepare();
     // SAFETY: libc's arguments; the program's main.
@@ -198,16 +202,17 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         } else if let Some(block) = control::block() {
             if control::mode() == Mode::Before {
                 // No thread was created by a constructor.
-                crate::signals::kernel::take_over();
-                if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
-                    serve(block);
+                ready_main();
+                let policy = if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
+                    serve(block)
                 } else {
                     if crate::switch::fibers() {
                         points::incarnate::provide_identities(&block.settings.stacks);
                     }
                     crate::access::places::learn(&block.places);
-                }
-                begin_run();
+                    control::policy(block)
+                };
+                begin_run(block, policy);
             } else if block.settings.flags & flag::SERVER != 0 {
                 fall_back(block, fallback::THREADS);
             }
@@ -218,15 +223,31 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
     }
 }
 
-/// Starts the run in this thread; also when a constructor creates a thread before main.
-pub fn begin_run() {
-    control::start_run();
-    if control::mode() == Mode::Controlled {
-        crate::signals::kernel::start_run();
-        points::thread::adopt_main();
-        points::identity::start_run();
-        points::call::start_run();
-        crate::tick::start();
+/// Makes the calling thread ready to be the main thread of a run: all that a fork copies, so that a fork
+/// server does it once for all its runs.
+fn ready_main() {
+    crate::signals::kernel::take_over();
+    crate::signals::kernel::adopt_main();
+    points::thread::adopt_main();
+    points::identity::adopt_main();
+    crate::tick::prepare();
+}
+
+/// Starts the run in the calling thread, which is ready.
+#[link_section = "raddle_run"]
+fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
+    control::start_run(block, policy);
+    dispatch::arm(ThreadId::MAIN);
+    points::call::start_run();
+    crate::tick::start();
+}
+
+/// A constructor creates a thread: the run starts before main.
+pub fn begin_early() {
+    prepare();
+    if let Some(block) = control::block() {
+        ready_main();
+        begin_run(block, control::policy(block));
     }
 }
 
@@ -246,7 +267,8 @@ fn can_serve(block: &Block) -> bool {
         plain &= fd <= 2 || is_plain(fd);
         now
     });
-    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain {
+    let input_is_shared = block.settings.stdin[0] == 0;
+    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain || input_is_shared && !is_plain(0) {
         fall_back(block, fallback::DESCRIPTORS);
         return false;
     }
@@ -314,8 +336,8 @@ fn number(text: &[u8]) -> Option<i32> {
     core::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Serves runs: returns in the child of each, never in the server.
-unsafe fn serve(block: &Block) {
+/// Serves runs: returns in the child of each, with its policy, never in the server.
+unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
     let control = &block.control;
     // SAFETY: plain system calls; the real fork.
     unsafe {
@@ -323,6 +345,7 @@ unsafe fn serve(block: &Block) {
         control.event.fetch_or(event::READY, Ordering::AcqRel);
         sys::futex_wake_shared(&control.event);
         let server = sys::getpid();
+        let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
         control::touch();
         loop {
             match control.command.load(Ordering::Acquire) {
@@ -337,6 +360,7 @@ unsafe fn serve(block: &Block) {
                 points::incarnate::provide_identities(&block.settings.stacks);
             }
             crate::access::places::learn(&block.places);
+            let policy = control::policy(block);
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
             let mut run = first;
@@ -344,11 +368,15 @@ unsafe fn serve(block: &Block) {
                 if run != 0 {
                     series::prepare(block, run);
                 }
+                if input_flags >= 0 {
+                    // What an earlier run has made of them.
+                    syscall!(libc::SYS_fcntl, 0, libc::F_SETFL, input_flags);
+                }
                 let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
                 if pid == 0 {
                     sys::close(scratch);
                     become_run(block, server);
-                    return;
+                    return policy;
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
                 // A good run of a series is not worth a word.
@@ -390,7 +418,10 @@ unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
     status
 }
 
-/// Ends every child of this process.
+/// Ends every child of this process. Apart, so that its buffer is not on the stack of the server, which
+/// copies what it writes to after each fork.
+#[cold]
+#[inline(never)]
 fn kill_children() {
     let mut buffer = [0u8; 1024];
     // SAFETY: a path ended by zero and a buffer of the length given.

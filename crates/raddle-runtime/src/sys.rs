@@ -114,6 +114,7 @@ pub fn real_monotonic() -> u64 {
 }
 
 /// Ends the process at once.
+#[link_section = "raddle_run"]
 pub fn exit_group(status: i32) -> ! {
     loop {
         // SAFETY: does not return.

@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use raddle_core::block::{flag, Escape};
 use raddle_core::EventKind;
 
-use crate::control::{current, point, scheduler};
+use crate::control::{self, current, point, scheduler};
 use crate::dispatch::{install, text_contains};
 use crate::points::{errno, set_errno};
 use crate::syscall;
@@ -26,13 +26,23 @@ unsafe impl Sync for Seen {}
 
 static SEEN: Seen = Seen(UnsafeCell::new(u64::MAX));
 
-/// Starts the timer for this run.
+fn wanted() -> bool {
+    control::block().is_some_and(|block| block.settings.flags & flag::NO_TICK == 0)
+}
+
+/// Installs the handler: a fork copies it.
+pub fn prepare() {
+    if wanted() {
+        install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
+    }
+}
+
+/// Starts the timer for this run: a fork does not copy it.
+#[link_section = "raddle_run"]
 pub fn start() {
-    // SAFETY: there is one thread.
-    if unsafe { scheduler() }.settings().flags & flag::NO_TICK != 0 {
+    if !wanted() {
         return;
     }
-    install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
     let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
     let timer = libc::itimerval { it_interval: tick, it_value: tick };
     // SAFETY: reads the timer only.

@@ -4,9 +4,9 @@
 //! libc's and the loader's own blocks are left alone but for errno: what they hold (allocator caches,
 //! pointers into the control block) stays valid for the identity.
 
-use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 
+use crate::control::state;
 use crate::sys;
 
 /// Initial image of one object's block.
@@ -22,7 +22,8 @@ struct Segment {
 /// Objects with thread-local storage that are known.
 const MOST: usize = 64;
 
-struct Segments {
+/// The objects. Valid when zeroed.
+pub struct Segments {
     list: [Segment; MOST],
     count: usize,
     /// There are blocks that are allocated when they are first used, or too many.
@@ -30,15 +31,6 @@ struct Segments {
     /// Where errno lies, below the thread pointer.
     errno_below: usize,
 }
-
-struct Cell(UnsafeCell<Segments>);
-
-// SAFETY: written while there is one thread; read by the holder of the baton.
-unsafe impl Sync for Cell {}
-
-const NONE: Segment = Segment { below: 0, image: core::ptr::null(), initialised: 0, zeroed: 0 };
-static SEGMENTS: Cell =
-    Cell(UnsafeCell::new(Segments { list: [NONE; MOST], count: 0, dynamic: false, errno_below: 0 }));
 
 extern "C" {
     fn dl_iterate_phdr(
@@ -56,7 +48,7 @@ extern "C" {
 pub unsafe fn survey() -> bool {
     // SAFETY: the caller's promise; the visitor writes the segments only.
     unsafe {
-        let segments = &mut *SEGMENTS.0.get();
+        let segments = &mut state().segments;
         segments.count = 0;
         segments.dynamic = false;
         segments.errno_below = sys::thread_pointer() - __errno_location() as usize;
@@ -70,7 +62,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, _data: *
     const NEAR: usize = 1 << 20;
     // SAFETY: libc gives valid program headers.
     unsafe {
-        let segments = &mut *SEGMENTS.0.get();
+        let segments = &mut state().segments;
         if (*info).dlpi_tls_modid == 0 || crate::dispatch::named(info, b"libc.so") {
             return 0;
         }
@@ -103,7 +95,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, _data: *
 pub unsafe fn reset(fs: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        let segments = &*SEGMENTS.0.get();
+        let segments = &state().segments;
         for segment in &segments.list[..segments.count] {
             let block = (fs - segment.below) as *mut u8;
             core::ptr::copy_nonoverlapping(segment.image, block, segment.initialised);

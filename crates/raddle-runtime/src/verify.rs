@@ -169,15 +169,13 @@ pub fn decided(s: &mut Scheduler, me: ThreadId, next: ThreadId) {
     book.decisions += 1;
     insist(count(s, book));
     insist(choice(s, me, next));
-    // SAFETY: the caller holds the baton.
-    let table = unsafe { &state().pointers };
     let whole = s.created <= FEW || book.decisions % NOW_AND_THEN == 0;
     if whole {
         insist(threads(s));
         insist(queues(s));
         insist(deadlines(s));
         insist(expired(s));
-        insist(pointers(s, table));
+        insist(pointers(s, &s.pointers));
         insist(objects(s));
         insist(identities(s, book));
     } else {

@@ -16,6 +16,7 @@ use super::launch::{Descriptors, Launch, LaunchError};
 use super::output::{self, Output};
 use super::plan::Plan;
 use super::scratch::JobScratch;
+use super::stdin::Stdin;
 use super::target_error::TargetError;
 use super::threads::{self, ThreadView};
 use super::watch::{self, Happened, Watch};
@@ -259,9 +260,13 @@ impl<'a> Executor<'a> {
         Ok(Some(reason))
     }
 
-    /// Only the runs of a fork server open their input and change their directory themselves.
+    /// Only the runs of a fork server open their input and change their directory themselves. An empty
+    /// input is the server's, which has no state to share: opening it costs a fiftieth of a run.
     fn server_settings(&mut self, on: bool) {
-        let stdin = self.plan.target.stdin.path();
+        let stdin = match &self.plan.target.stdin {
+            Stdin::Null => None,
+            stdin => Some(stdin.path()),
+        };
         let directory = self.own_directory.as_ref();
         self.block.set(|settings| {
             settings.flags &= !flag::SERVER;
@@ -269,7 +274,9 @@ impl<'a> Executor<'a> {
             settings.directory.fill(0);
             if on {
                 settings.flags |= flag::SERVER;
-                block::put(&mut settings.stdin, stdin.as_os_str().as_bytes());
+                if let Some(stdin) = stdin {
+                    block::put(&mut settings.stdin, stdin.as_os_str().as_bytes());
+                }
                 if let Some(directory) = directory {
                     block::put(&mut settings.directory, directory.as_os_str().as_bytes());
                 }

@@ -42,19 +42,20 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 const INITIAL: i64 = 1 << 62;
 
 /// The PCT scheduler. Valid when zeroed: a run touches only what its threads need.
+#[repr(C)]
 pub struct Pct {
     rng: Rng,
     depth: usize,
-    /// `change[i - 1]` is k_i.
-    change: [u64; MAX_DEPTH],
     /// The smallest k_i that is still to come, so that most steps compare one number.
     next_change: u64,
-    /// 0 means that the thread has not been seen.
-    priority: [i64; MAX_THREADS],
     /// Threads with higher ids have not been seen.
     seen: usize,
     lowest: i64,
+    /// `change[i - 1]` is k_i.
+    change: [u64; MAX_DEPTH],
     best: Tournament,
+    /// 0 means that the thread has not been seen.
+    priority: [i64; MAX_THREADS],
 }
 
 impl Pct {
@@ -65,6 +66,7 @@ impl Pct {
         unsafe { Box::new(core::mem::zeroed()) }
     }
 
+    #[link_section = "raddle_run"]
     fn set_priority(&mut self, t: ThreadId, priority: i64) {
         self.priority[t.index()] = priority;
         self.best.update(t.index(), &self.priority);
@@ -79,6 +81,7 @@ impl Pct {
     }
 
     #[cold]
+    #[link_section = "raddle_run"]
     fn change_at(&mut self, step: u64, t: ThreadId) {
         for i in 1..self.depth {
             if self.change[i - 1] == step {
@@ -96,6 +99,7 @@ impl Pct {
 }
 
 impl Policy for Pct {
+    #[link_section = "raddle_run"]
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.depth = (run.parameters[0] as usize).clamp(1, MAX_DEPTH);
@@ -108,16 +112,20 @@ impl Policy for Pct {
             self.change[i] = 1 + self.rng.below(k);
         }
         self.find_next_change(0);
-        self.priority[..self.seen].fill(0);
-        self.seen = 0;
+        if self.seen != 0 {
+            self.priority[..self.seen].fill(0);
+            self.seen = 0;
+        }
         self.lowest = 0;
         self.best.clear();
     }
 
+    #[link_section = "raddle_run"]
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         point.enabled.for_each_changed(|t, enabled| {
             if enabled {
-                if self.priority[t.index()] == 0 {
+                // A fresh page that is read first costs a fault more than one that is written to.
+                if t.index() >= self.seen || self.priority[t.index()] == 0 {
                     self.seen = self.seen.max(t.index() + 1);
                     self.priority[t.index()] = INITIAL | (self.rng.next_u64() >> 2) as i64;
                 }
@@ -153,19 +161,25 @@ impl Policy for Pct {
 /// The enabled thread of the highest priority: a tournament tree with a leaf per thread. Changing
 /// one thread costs the logarithm of the number of threads, finding the best one nothing. Valid when
 /// zeroed.
+#[repr(C)]
 struct Tournament {
     /// Number of leaves, a power of two that grows with the threads; 0 before the first.
     leaves: usize,
-    /// `node[1]` is the winner, `node[leaves + t]` the leaf of thread t; ids plus one, NONE when disabled.
+    /// `node[1]` is the winner, `node[leaves + t]` the leaf of thread t; ids plus one, NONE when disabled. From
+    /// `node[2 * leaves]` on all are NONE.
     node: [u16; 2 * MAX_THREADS],
 }
 
 const NONE: u16 = 0;
+/// The first tree has so many leaves: a run with few threads need not move them.
+const FEWEST: usize = 4;
 
 impl Tournament {
     fn clear(&mut self) {
-        self.node[..2 * self.leaves].fill(NONE);
-        self.leaves = 0;
+        if self.leaves != 0 {
+            self.node[..2 * self.leaves].fill(NONE);
+            self.leaves = 0;
+        }
     }
 
     fn winner(&self) -> Option<ThreadId> {
@@ -210,10 +224,10 @@ impl Tournament {
 
     fn grow(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
         let old = self.leaves;
-        self.leaves = (t + 1).next_power_of_two().max(2);
-        self.node.copy_within(old..2 * old, self.leaves);
-        self.node[..self.leaves].fill(NONE);
-        self.node[self.leaves + old..2 * self.leaves].fill(NONE);
+        self.leaves = (t + 1).next_power_of_two().max(FEWEST);
+        if old != 0 {
+            self.node.copy_within(old..2 * old, self.leaves);
+        }
         for i in (1..self.leaves).rev() {
             self.play(i, priority);
         }

@@ -30,10 +30,12 @@ impl Default for Random {
 }
 
 impl Policy for Random {
+    #[link_section = "raddle_run"]
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
     }
 
+    #[link_section = "raddle_run"]
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         let k = self.rng.below(point.enabled.len() as u64) as usize;
         point.enabled.nth(k).unwrap_or(point.current)

@@ -147,10 +147,12 @@ pub unsafe fn wait_for_change(me: ThreadId, address: usize) {
     unsafe {
         let s = scheduler();
         s.spinning.set(me, true);
+        s.somebody_spins = true;
         s.thread(me).interruptible = true;
         wait(me, Event::new(EventKind::Spin, address), Wait::Event, NEVER);
         let s = scheduler();
         s.spinning.set(me, false);
+        s.somebody_spins = !s.spinning.is_empty();
         s.thread(me).interruptible = false;
         state().access.spins.progress(me);
     }

@@ -19,6 +19,11 @@ pub struct Waiters {
     pub(crate) links: [Link; MAX_THREADS],
 }
 
+/// Bytes at the start that a run with so many threads touches.
+pub const fn small(threads: usize) -> usize {
+    core::mem::offset_of!(Waiters, links) + threads * size_of::<Link>()
+}
+
 /// A thread's place in the chain of what it waits for.
 #[derive(Clone, Copy)]
 #[repr(C)]

@@ -36,14 +36,17 @@ static PATCHED: Cell =
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.
+#[link_section = "raddle_run"]
 pub fn start_run() {
     // SAFETY: there is one thread.
     unsafe {
         let patched = &mut *PATCHED.0.get();
-        let offsets = scheduler().settings().sync_offsets;
+        let offsets = &scheduler().settings().sync_offsets;
         let base = crate::dispatch::program_base();
-        patched.count = 0;
-        for offset in offsets.into_iter().filter(|&offset| offset != 0) {
+        if patched.count != 0 {
+            patched.count = 0;
+        }
+        for &offset in offsets.iter().filter(|&&offset| offset != 0) {
             let address = base + offset as usize;
             patched.address[patched.count] = address;
             patched.byte[patched.count] = *(address as *const u8);

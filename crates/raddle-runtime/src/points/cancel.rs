@@ -8,7 +8,7 @@ use libc::{EINVAL, ESRCH};
 use raddle_core::block::{Escape, OsReason};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{point, really, scheduler, state};
+use crate::control::{point, really, scheduler};
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
 use crate::{failure, interpose, real, sys};
@@ -30,11 +30,12 @@ pub(super) fn find_cancel_type() {
         // SAFETY: changes the calling thread only, and no request is pending.
         unsafe { real!(pthread_setcanceltype: fn(c_int, *mut c_int) -> c_int)(kind, &mut old) };
     };
+    // Plain reads, between which there is a call of libc's: volatile ones become two instructions for each byte.
     // SAFETY: inside glibc's `struct pthread`.
-    let before = unsafe { pointer.read_volatile() };
+    let before = unsafe { pointer.read() };
     set(1);
     // SAFETY: as above.
-    let after = unsafe { pointer.read_volatile() };
+    let after = unsafe { pointer.read() };
     set(0);
     if let Some(at) = (0x2c0..BYTES).find(|&i| before[i] != after[i]) {
         CANCEL_TYPE.store(at, Ordering::Relaxed);
@@ -113,7 +114,7 @@ interpose! {
     /// Asks a thread to end at its next cancellation point.
     fn pthread_cancel(handle: usize) -> c_int |me| {
         point(me, EventKind::Cancel, handle);
-        let Some(other) = state().pointers.get(handle) else {
+        let Some(other) = scheduler().pointers.get(handle) else {
             return real!(pthread_cancel: fn(usize) -> c_int)(handle);
         };
         let thread = scheduler().thread(other);

@@ -11,7 +11,7 @@ use raddle_core::block::OsReason;
 use raddle_core::ThreadId;
 
 use super::result;
-use crate::control::{really, scheduler, state};
+use crate::control::{really, scheduler};
 use crate::dispatch::Request;
 use crate::signals::alternate;
 use crate::switch::fibers;
@@ -41,7 +41,7 @@ unsafe fn set_name(t: ThreadId, name: *const c_char) {
 }
 
 /// The name of the OS thread, which is the main thread's at the start of a run.
-pub fn start_run() {
+pub fn adopt_main() {
     // SAFETY: there is one thread; the kernel writes sixteen bytes.
     unsafe {
         let name = scheduler().thread(ThreadId::MAIN).name.as_mut_ptr();
@@ -233,6 +233,7 @@ pub(super) fn registered_by_libc(fs: usize) -> usize {
 global_asm!(
     ".weak __rseq_offset",
     ".weak __rseq_size",
+    ".pushsection raddle_run,\"ax\",@progbits",
     ".globl raddle_rseq_offset",
     ".hidden raddle_rseq_offset",
     ".type raddle_rseq_offset,@function",
@@ -245,6 +246,7 @@ global_asm!(
     "raddle_rseq_size:",
     "mov rax, qword ptr [rip + __rseq_size@GOTPCREL]",
     "ret",
+    ".popsection",
 );
 
 extern "C" {
@@ -342,7 +344,7 @@ interpose! {
 
     /// Names a thread.
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int |me| {
-        let named = state().pointers.get(handle).filter(|_| fibers());
+        let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {
             Some(_) if core::ffi::CStr::from_ptr(name).to_bytes().len() >= NAME => ERANGE,
             Some(t) => {
@@ -355,7 +357,7 @@ interpose! {
 
     /// A thread's name.
     fn pthread_getname_np(handle: usize, name: *mut c_char, size: usize) -> c_int |me| {
-        let named = state().pointers.get(handle).filter(|_| fibers());
+        let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {
             Some(_) if size < NAME => ERANGE,
             Some(t) => {

@@ -4,6 +4,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::control;
 use crate::real;
 
 type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
@@ -12,7 +13,8 @@ type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 const KEYS: usize = 1024;
 
 /// The destructors by key; 0 for none.
-static DESTRUCTORS: [AtomicUsize; KEYS] = [const { AtomicUsize::new(0) }; KEYS];
+pub type Destructors = [AtomicUsize; KEYS];
+
 /// No key from here on has one.
 static END: AtomicUsize = AtomicUsize::new(0);
 /// No key from here on has been made, with a destructor or without.
@@ -24,7 +26,10 @@ extern "C" {
 }
 
 fn note(key: u32, destructor: usize) {
-    if let Some(entry) = DESTRUCTORS.get(key as usize) {
+    // Keys may be made before our constructor runs.
+    crate::start::attach();
+    let Some(destructors) = control::destructors() else { return };
+    if let Some(entry) = destructors.get(key as usize) {
         MADE.fetch_max(key as usize + 1, Ordering::Relaxed);
         entry.store(destructor, Ordering::Relaxed);
         if destructor != 0 {
@@ -36,7 +41,7 @@ fn note(key: u32, destructor: usize) {
 /// The keys from `first` on that have a destructor and, in the calling thread, a value.
 fn with_values(first: usize) -> impl Iterator<Item = (u32, Destructor, *mut c_void)> {
     (first..END.load(Ordering::Relaxed)).filter_map(|key| {
-        let destructor = DESTRUCTORS[key].load(Ordering::Relaxed);
+        let destructor = control::destructors()?[key].load(Ordering::Relaxed);
         if destructor == 0 {
             return None;
         }

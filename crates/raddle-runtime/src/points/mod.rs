@@ -43,6 +43,7 @@ pub mod time;
 mod trapped;
 
 use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
@@ -60,23 +61,42 @@ pub unsafe fn next_definition(name: &'static c_char) -> usize {
     unsafe { dlsym(RTLD_NEXT, name) as usize }
 }
 
+/// Where errno is, in bytes from the thread pointer: the same for all threads, because libc is there from
+/// the start. 0 before it is known.
+static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
+
+/// Finds errno.
+pub fn find_errno() {
+    // SAFETY: libc gives every thread an errno.
+    let place = unsafe { __errno_location() } as usize;
+    ERRNO_OFFSET.store(place.wrapping_sub(crate::sys::thread_pointer()), Ordering::Relaxed);
+}
+
+/// Where the calling thread's errno is. Asking libc would make a page of its text present for that alone.
+fn errno_place() -> *mut c_int {
+    match ERRNO_OFFSET.load(Ordering::Relaxed) {
+        // SAFETY: as above.
+        0 => unsafe { __errno_location() },
+        offset => crate::sys::thread_pointer().wrapping_add(offset) as *mut c_int,
+    }
+}
+
 /// Sets errno and returns -1, as system call wrappers do.
 pub fn fail(error: c_int) -> c_int {
-    // SAFETY: libc gives every thread an errno.
-    unsafe { *__errno_location() = error };
+    set_errno(error);
     -1
 }
 
 /// The calling thread's errno.
 pub fn errno() -> c_int {
-    // SAFETY: as above.
-    unsafe { *__errno_location() }
+    // SAFETY: libc gives every thread an errno.
+    unsafe { *errno_place() }
 }
 
 /// Sets errno.
 pub fn set_errno(error: c_int) {
     // SAFETY: as above.
-    unsafe { *__errno_location() = error };
+    unsafe { *errno_place() = error };
 }
 
 /// Turns what the kernel returned into what a libc wrapper returns.

@@ -21,6 +21,7 @@ pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
 }
 
 /// Locks a mutex: waits until that is possible, before the deadline.
+#[link_section = "raddle_run"]
 pub(super) unsafe fn lock(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline: u64) -> c_int {
     // SAFETY (all below): the caller's mutex, and `me` holds the baton whenever it runs.
     unsafe {
@@ -51,6 +52,7 @@ pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
 }
 
 /// A mutex has just been taken.
+#[link_section = "raddle_run"]
 pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
     // SAFETY: as above.
     unsafe {
@@ -158,6 +160,7 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
 
 interpose! {
     /// Locks.
+    #[link_section = "raddle_run"]
     fn pthread_mutex_lock(mutex: *mut Mutex) -> c_int |me| {
         lock(me, mutex, EventKind::Lock, NEVER)
     }
@@ -199,6 +202,7 @@ interpose! {
     }
 
     /// Unlocks.
+    #[link_section = "raddle_run"]
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::Unlock, mutex as usize);
         if shared(mutex) {

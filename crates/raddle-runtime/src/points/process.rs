@@ -68,6 +68,7 @@ unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
 
 interpose! {
     /// Ends the process with its handlers.
+    #[link_section = "raddle_run"]
     fn exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);

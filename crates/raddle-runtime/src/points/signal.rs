@@ -398,7 +398,7 @@ interpose! {
 
     /// Sends a signal to a thread.
     fn pthread_kill(handle: usize, signal: c_int) -> c_int |me| {
-        match state().pointers.get(handle) {
+        match scheduler().pointers.get(handle) {
             Some(t) if scheduler().threads[t.index()].life == Life::Alive => -send_here(me, Some(t), signal) as c_int,
             Some(_) => if signal == 0 { 0 } else { ESRCH },
             None => real!(pthread_kill: fn(usize, c_int) -> c_int)(handle, signal),

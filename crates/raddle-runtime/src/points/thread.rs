@@ -21,7 +21,7 @@ use super::identity::abandon_robust_lists;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
 use super::{incarnate, keys};
-use crate::control::{self, current, point, really, scheduler, state, wait_through, Mode};
+use crate::control::{self, current, point, really, scheduler, wait_through, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
@@ -91,8 +91,7 @@ pub fn adopt_main() {
     arm_destructor(ThreadId::MAIN);
     // SAFETY: the main thread holds the baton.
     let main = unsafe { scheduler() }.thread(ThreadId::MAIN);
-    main.tid_word = tid_word(main.pointer);
-    dispatch::arm(ThreadId::MAIN);
+    main.tid_word = tid_word(sys::thread_pointer());
 }
 
 fn arm_destructor(me: ThreadId) {
@@ -148,12 +147,13 @@ unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
 }
 
 /// The first turn of a thread.
+#[link_section = "raddle_run"]
 unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
     // SAFETY: `me` holds the baton.
     unsafe {
         let pointer = sys::thread_pointer();
         scheduler().depart(me);
-        state().pointers.insert(pointer, me);
+        scheduler().pointers.insert(pointer, me);
         let thread = scheduler().thread(me);
         thread.pointer = pointer;
         thread.tid_word = tid_word(pointer);
@@ -176,10 +176,11 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
 }
 
 /// Where every fiber starts, called by the frame that its identity was born with.
+#[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
     // SAFETY: the new thread has just been given its first turn.
     unsafe {
-        let Some(me) = state().pointers.get(sys::thread_pointer()) else {
+        let Some(me) = scheduler().pointers.get(sys::thread_pointer()) else {
             failure::internal(format_args!("a fiber without a thread was started"));
         };
         let (start, argument) = begin(me);
@@ -196,6 +197,7 @@ pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
 
 /// Runs among the destructors of thread-specific data, in every round; in the last one the thread
 /// ends.
+#[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
     let me = ThreadId((id as usize - 1) as u16);
     if control::mode() != Mode::Controlled || current() != Some(me) {
@@ -235,7 +237,7 @@ unsafe fn end(me: ThreadId) {
         thread.pointer = 0;
         thread.life = if detached { Life::None } else { Life::Ended };
         if detached {
-            state().pointers.remove(pointer);
+            scheduler().pointers.remove(pointer);
         }
         s.achieved();
         s.changed(join_key(me));
@@ -268,8 +270,10 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
         let thread = scheduler().thread(me);
         let marked = thread.cancel_requested || thread.cancel_disabled || thread.cancel_async;
         if thread.identity != 0 && thread.returned && !marked {
-            keys::forget_values();
-            uselocale(GLOBAL_LOCALE);
+            if identity::reuses() {
+                keys::forget_values();
+                uselocale(GLOBAL_LOCALE);
+            }
             if thread.detached {
                 identity::release(thread.identity);
             }
@@ -356,7 +360,7 @@ pub(super) unsafe fn create(
         // Others may name the thread before its first turn.
         scheduler().thread(child).pointer = 0;
         race::created(me, child);
-        state().pointers.insert(*handle, child);
+        scheduler().pointers.insert(*handle, child);
         scheduler().launched(child);
         if !SANITIZED.load(Ordering::Relaxed) {
             // What the creator does next may need the new thread to have run, or not to have run.
@@ -367,10 +371,11 @@ pub(super) unsafe fn create(
 }
 
 /// Waits for a thread's end and really joins it. `Err` means that the caller is to be cancelled.
+#[link_section = "raddle_run"]
 pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, deadline: u64) -> Result<c_int, ()> {
     // SAFETY: `me` holds the baton whenever it runs.
     unsafe {
-        let Some(other) = state().pointers.get(handle) else {
+        let Some(other) = scheduler().pointers.get(handle) else {
             return Ok(real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value));
         };
         let thread = &scheduler().threads[other.index()];
@@ -406,6 +411,7 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
 }
 
 /// Joins a thread that has ended.
+#[link_section = "raddle_run"]
 unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *mut c_void) -> c_int {
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -421,7 +427,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
         } else {
             really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
         };
-        state().pointers.remove(handle);
+        scheduler().pointers.remove(handle);
         scheduler().thread(other).life = Life::None;
         result
     }
@@ -429,17 +435,17 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 
 /// The thread that creates another one. A constructor that starts a thread before main starts the
 /// run.
+#[link_section = "raddle_run"]
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
-        crate::start::prepare();
-        crate::signals::kernel::take_over();
-        crate::start::begin_run();
+        crate::start::begin_early();
     }
     current()
 }
 
 /// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
+#[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn pthread_create(
     handle: *mut usize,
     attributes: *const c_void,
@@ -459,6 +465,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
 interpose! {
 
     /// Waits for a thread's end.
+    #[link_section = "raddle_run"]
     fn pthread_join(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         match join(me, handle, value, NEVER) {
             Ok(result) => result,
@@ -469,7 +476,7 @@ interpose! {
     /// Asks whether a thread has ended.
     fn pthread_tryjoin_np(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         point(me, EventKind::Join, handle);
-        match state().pointers.get(handle) {
+        match scheduler().pointers.get(handle) {
             Some(other) if scheduler().threads[other.index()].life == Life::Alive => {
                 scheduler().made_no_progress(me);
                 EBUSY
@@ -507,7 +514,7 @@ interpose! {
     /// Lets a thread end on its own.
     fn pthread_detach(handle: usize) -> c_int |me| {
         point(me, EventKind::Detach, handle);
-        if let Some(other) = state().pointers.get(handle) {
+        if let Some(other) = scheduler().pointers.get(handle) {
             let thread = scheduler().thread(other);
             if thread.detached {
                 return EINVAL;
@@ -516,7 +523,7 @@ interpose! {
             let (ended, pooled) = (thread.life == Life::Ended, thread.identity);
             if ended {
                 thread.life = Life::None;
-                state().pointers.remove(handle);
+                scheduler().pointers.remove(handle);
             }
             if pooled != 0 {
                 if ended {

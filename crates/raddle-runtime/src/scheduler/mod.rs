@@ -21,6 +21,7 @@ use crate::access::spin;
 use crate::failure;
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
+use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
 use crate::sys;
 use clock::{Clock, NEVER};
@@ -41,8 +42,12 @@ const LOOK_OUTSIDE: u64 = 1_024;
 /// The hash of no decision: FNV's offset basis.
 const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
-/// All state of a run. Valid when zeroed, but for the engine. What every run touches comes first and lies
-/// close together: a fork server's child pays for each page.
+/// All state of a run. Valid when zeroed, but for the engine.
+///
+/// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
+/// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
+/// with the first pending events; the first records of threads. The records do not start their page: a
+/// processor takes a load and a store that are a multiple of 4 KiB apart for one place, and waits.
 #[repr(C, align(4096))]
 pub struct Scheduler {
     /// Who has the baton.
@@ -59,6 +64,8 @@ pub struct Scheduler {
     pub detects: bool,
     /// Accesses to memory are seen.
     pub instrumented: bool,
+    /// Somebody is in `spinning`, whose memory few runs touch.
+    pub somebody_spins: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
     /// Which accesses are looked at for spin loops.
@@ -71,6 +78,8 @@ pub struct Scheduler {
     decides: Decides,
     /// Ids given out so far.
     pub created: usize,
+    /// Records from here on have never been used: they are zero.
+    untouched: usize,
     /// Threads that have not ended.
     pub alive: usize,
     /// The last point at which something was achieved.
@@ -89,19 +98,27 @@ pub struct Scheduler {
     engine: MaybeUninit<Engine>,
     /// The threads that can take a step.
     pub enabled: EnabledSet,
-    /// The threads that wait for something outside the model.
-    pub polled: EnabledSet,
-    /// The threads that read the same values again and again, and wait for a change: see `access::spin`.
-    pub spinning: EnabledSet,
     /// Who waits for what.
     pub waiters: Waiters,
-    /// What each thread does next.
-    pub pending: [Event; MAX_THREADS],
-    /// The threads by id.
-    pub threads: [Thread; MAX_THREADS],
     /// Deadlines.
     pub timers: Timers,
+    second_page: [Page; 0],
+    /// The threads by thread pointer.
+    pub pointers: Pointers,
+    /// What each thread does next.
+    pub pending: [Event; MAX_THREADS],
+    third_page: [Page; 0],
+    /// The threads that wait for something outside the model.
+    pub polled: EnabledSet,
+    /// The threads by id.
+    pub threads: [Thread; MAX_THREADS],
+    /// The threads that read the same values again and again, and wait for a change: see `access::spin`.
+    pub spinning: EnabledSet,
 }
+
+/// Makes what follows it start on a page.
+#[repr(align(4096))]
+struct Page;
 
 /// Who decides in a run of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -168,6 +185,7 @@ impl Scheduler {
     ///
     /// # Safety
     /// `policy_memory` must be zeroed, unused and of the descriptor's layout; `block` mapped.
+    #[link_section = "raddle_run"]
     pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
         self.block = block;
         // SAFETY: the block is mapped, and the command line does not touch it during a run.
@@ -246,7 +264,9 @@ impl Scheduler {
         self.enabled.clear();
         self.enabled.set(ThreadId::MAIN, true);
         self.polled.clear();
-        self.spinning.clear();
+        if core::mem::take(&mut self.somebody_spins) {
+            self.spinning.clear();
+        }
         self.timers.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
@@ -311,6 +331,7 @@ impl Scheduler {
     }
 
     /// A slot for a new thread; `None` when there are too many.
+    #[link_section = "raddle_run"]
     pub fn new_thread(&mut self) -> Option<ThreadId> {
         let free = if self.created < MAX_THREADS {
             self.created += 1;
@@ -320,14 +341,18 @@ impl Scheduler {
             (1..MAX_THREADS).find(|&i| self.threads[i].life == Life::None)?
         };
         let t = ThreadId(free as u16);
-        // SAFETY: a thread's record is valid when zeroed.
-        self.threads[free] = unsafe { core::mem::zeroed() };
+        if free < self.untouched {
+            // SAFETY: a thread's record is valid when zeroed.
+            self.threads[free] = unsafe { core::mem::zeroed() };
+        }
+        self.untouched = self.untouched.max(free + 1);
         self.threads[free].life = Life::Alive;
         self.threads[free].deadline = NEVER;
         Some(t)
     }
 
     /// The new thread exists and may take its first step.
+    #[link_section = "raddle_run"]
     pub fn launched(&mut self, t: ThreadId) {
         self.alive += 1;
         self.pending[t.index()] = Event::new(EventKind::Start, 0);
@@ -374,6 +399,7 @@ impl Scheduler {
     }
 
     #[inline(never)]
+    #[link_section = "raddle_run"]
     fn ready_otherwise(&self, t: ThreadId) -> bool {
         let thread = &self.threads[t.index()];
         let me = owner(t);
@@ -405,6 +431,7 @@ impl Scheduler {
     /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
     /// Those who wait for it all need the same: that it is there for whoever comes.
     #[inline]
+    #[link_section = "raddle_run"]
     pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
         let key = mutex as usize;
         if self.waiters.none(key) {
@@ -420,6 +447,7 @@ impl Scheduler {
         }
     }
 
+    #[link_section = "raddle_run"]
     fn look_again(&mut self, key: usize) {
         let mut at = None;
         while let Some(t) = self.waiters.after(key, at) {
@@ -562,13 +590,14 @@ impl Scheduler {
 
     /// Decides who goes on. Ends the run if nobody ever can.
     #[inline]
+    #[link_section = "raddle_run"]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
         if self.outside_touched {
             self.outside_touched = false;
             self.look_outside();
         }
         self.expire();
-        if !self.spinning.is_empty() {
+        if self.somebody_spins {
             spin::look(self);
             if self.enabled.is_empty() && self.next_deadline().is_none() {
                 spin::give_up(self);
@@ -661,7 +690,7 @@ impl Scheduler {
     pub fn may_pass(&mut self, me: ThreadId) -> Option<(u64, bool)> {
         let thread = &self.threads[me.index()];
         let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
-        let watched = self.outside_touched || self.trap_again || !self.spinning.is_empty();
+        let watched = self.outside_touched || self.trap_again || self.somebody_spins;
         if busy || watched || self.futile != 0 || self.decides != Decides::Engine || !self.enabled.contains(me) {
             return None;
         }

@@ -4,10 +4,11 @@
 use raddle_core::{ThreadId, MAX_THREADS};
 
 /// Deadlines by thread. Valid when zeroed.
+#[repr(C)]
 pub struct Timers {
+    pub(crate) len: usize,
     /// The heap: entries before `len`, smallest first.
     pub(crate) heap: [Entry; MAX_THREADS],
-    pub(crate) len: usize,
     /// Where a thread's entry stands, plus one; 0 when it has none.
     pub(crate) place: [u16; MAX_THREADS],
 }

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use super::Action;
-use crate::control::{scheduler, state, STACKS_ADDRESS};
+use crate::control::{scheduler, STACKS_ADDRESS};
 use crate::dispatch::restorer;
 use crate::{sys, syscall};
 
@@ -67,7 +67,7 @@ pub fn adopt(me: ThreadId) {
 pub fn become_child() {
     // SAFETY: there is one thread; the kernel reads the structures.
     unsafe {
-        let Some(me) = state().pointers.get(sys::thread_pointer()) else { return };
+        let Some(me) = scheduler().pointers.get(sys::thread_pointer()) else { return };
         let thread = scheduler().thread(me);
         let (start, size) = thread.alternate_stack;
         let flags = if size == 0 { libc::SS_DISABLE } else { thread.alternate_flags };
@@ -135,7 +135,7 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
     unsafe {
         let old = context.cast::<libc::ucontext_t>();
         let sp = (*old).uc_mcontext.gregs[libc::REG_RSP as usize] as usize;
-        let me = state().pointers.get(sys::thread_pointer());
+        let me = scheduler().pointers.get(sys::thread_pointer());
         #[cfg(feature = "verify")]
         me.inspect(|&me| crate::verify::faulted(me, sp));
         let stack = me.map_or((0, 0), |me| scheduler().threads[me.index()].alternate_stack);

@@ -17,17 +17,23 @@ const SIGCANCEL: u64 = 1 << 31;
 /// What the OS thread blocks now.
 static REAL_MASK: AtomicU64 = AtomicU64::new(0);
 
-/// The run starts: the OS thread has the main thread's mask.
-pub fn start_run(mask: u64) {
+/// Before the run starts the OS thread has the main thread's mask.
+pub fn adopt_main(mask: u64) {
     set_real_mask(mask | SIGCANCEL);
 }
 
 fn set_real_mask(mask: u64) {
     let mask = mask & !bit(libc::SIGSYS);
     if REAL_MASK.swap(mask, Ordering::Relaxed) != mask {
-        // SAFETY: reads the mask only.
-        unsafe { syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, &mask as *const _, 0, 8) };
+        set_again();
     }
+}
+
+/// libc has created a thread: the first time, it unblocks the signals that it uses itself.
+pub fn set_again() {
+    let mask = REAL_MASK.load(Ordering::Relaxed);
+    // SAFETY: reads the mask only.
+    unsafe { syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, &mask as *const _, 0, 8) };
 }
 
 /// A thread's mask has changed, or a thread has ended: the OS thread blocks what all of them block.

@@ -24,8 +24,9 @@ pub fn is_fault(signal: c_int) -> bool {
     FAULTS.contains(&signal)
 }
 
-/// What the kernel has delivered and nobody has looked at yet. Written by handlers on any thread.
-struct Mailbox {
+/// What the kernel has delivered and nobody has looked at yet. Written by handlers on any thread. Valid when
+/// zeroed.
+pub struct Mailbox {
     slots: [Slot; 64],
     arrivals: AtomicU64,
 }
@@ -46,11 +47,6 @@ struct Letter {
 // SAFETY: a slot is written by the one who moved it from 0 to 1 and read by the one who moves it
 // from 2 to 0.
 unsafe impl Sync for Mailbox {}
-
-static MAILBOX: Mailbox = Mailbox {
-    slots: [const { Slot { state: AtomicU32::new(0), letter: UnsafeCell::new(MaybeUninit::uninit()) } }; 64],
-    arrivals: AtomicU64::new(0),
-};
 
 impl Mailbox {
     fn post(&self, info: libc::siginfo_t) {
@@ -89,7 +85,7 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         if control::mode() != Mode::Controlled {
             return run_plainly(signal, info, context);
         }
-        MAILBOX.post(*info);
+        control::mailbox().post(*info);
     }
 }
 
@@ -158,7 +154,7 @@ unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: the run is over; the results are only added to.
     unsafe {
         let s = scheduler();
-        let me = state().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
+        let me = scheduler().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
         let assertion = s.results().outcome == Outcome::Assert as u32;
         s.results().thread = u32::from(me.0);
         s.results().signal = signal;
@@ -194,15 +190,15 @@ pub fn take_over() {
     }
 }
 
-/// The main thread's mask at the start of a run.
-pub fn start_run() {
+/// The main thread's mask and alternate stack at the start of a run.
+pub fn adopt_main() {
     let mut mask = 0u64;
     // SAFETY: the kernel writes the mask.
     unsafe {
         syscall!(sys::SYS_rt_sigprocmask, libc::SIG_SETMASK, 0, &mut mask as *mut _, 8);
         scheduler().thread(ThreadId::MAIN).signal_mask = mask;
         if fibers() {
-            fiber::start_run(mask);
+            fiber::adopt_main(mask);
         }
     }
     alternate::adopt(ThreadId::MAIN);
@@ -248,10 +244,10 @@ pub fn send(target: Option<ThreadId>, signal: c_int, info: libc::siginfo_t) {
 /// Takes what the kernel has delivered since the last look; says whether there was anything.
 pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     let mut any = false;
-    while let Some(letter) = MAILBOX.take() {
+    while let Some(letter) = control::mailbox().take() {
         any = true;
         // SAFETY: the caller holds the baton.
-        let known = unsafe { state() }.pointers.get(letter.pointer);
+        let known = unsafe { scheduler() }.pointers.get(letter.pointer);
         const SI_TKILL: c_int = -6;
         const SI_TIMER: c_int = -2;
         // Codes of descriptors that signal (POLL_IN to POLL_HUP).
@@ -269,7 +265,7 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
 
 /// Looks for signals from outside while threads can run.
 pub fn look(s: &mut Scheduler) {
-    if !MAILBOX.is_empty() && take_from_kernel(s) {
+    if !control::mailbox().is_empty() && take_from_kernel(s) {
         s.escaped(Escape::OutsideInput);
     }
 }

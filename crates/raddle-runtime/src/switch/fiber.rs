@@ -13,6 +13,7 @@ use crate::control::scheduler;
 use crate::sys;
 
 global_asm!(
+    ".pushsection raddle_run,\"ax\",@progbits",
     // raddle_swap(save, context, pointer): saves the caller at *save and loads another fiber.
     ".globl raddle_swap",
     ".hidden raddle_swap",
@@ -125,6 +126,7 @@ global_asm!(
     ".cfi_adjust_cfa_offset -8",
     "ret",
     ".cfi_endproc",
+    ".popsection",
     born = sym BORN,
     gone = sym GONE,
     main = sym crate::points::thread::fiber_main,
@@ -160,6 +162,7 @@ pub fn switch(me: ThreadId, next: ThreadId) {
 }
 
 /// Loads `next`; the caller never runs again.
+#[link_section = "raddle_run"]
 pub fn leave_to(next: ThreadId) -> ! {
     // SAFETY: `next` is parked; nobody needs the caller's stack any more.
     unsafe {
@@ -179,5 +182,6 @@ pub fn make(create: impl FnOnce(usize) -> i32) -> Result<usize, i32> {
     while GONE.load(Ordering::Acquire) != 0 {
         sys::futex_wait_shared(&GONE, 1, None);
     }
+    crate::signals::fiber::set_again();
     Ok(BORN.load(Ordering::Acquire))
 }

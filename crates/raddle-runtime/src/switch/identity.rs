@@ -10,7 +10,7 @@ use raddle_core::block::Stacks;
 use raddle_core::MAX_THREADS;
 
 use super::fiber::{self, CONTEXT_WORDS};
-use crate::control::IDENTITIES_ADDRESS;
+use crate::control::POLICY_ADDRESS;
 use crate::{sys, tls};
 
 /// A pthread without an OS thread.
@@ -37,12 +37,25 @@ enum State {
 /// All identities. Valid when zeroed.
 #[repr(C)]
 struct Pool {
+    /// The first one comes last, so that a run with few threads touches the end only, where the policy's
+    /// memory follows.
+    identities: [Identity; MAX_THREADS],
     count: usize,
     /// Identities that ended may be borrowed again.
     reuse: bool,
     /// No identity below this one is free.
     first_free: usize,
-    identities: [Identity; MAX_THREADS],
+}
+
+impl Pool {
+    fn identity(&mut self, at: usize) -> &mut Identity {
+        &mut self.identities[MAX_THREADS - 1 - at]
+    }
+
+    /// The first identity from `start` on that is as wanted.
+    fn position(&mut self, start: usize, wanted: impl Fn(&Identity) -> bool) -> Option<usize> {
+        (start..self.count).find(|&at| wanted(self.identity(at)))
+    }
 }
 
 /// The pool.
@@ -51,11 +64,16 @@ struct Pool {
 /// The caller holds the baton, or there is one thread.
 unsafe fn pool() -> &'static mut Pool {
     // SAFETY: mapped in `control::reserve`; valid when zeroed; one user at a time.
-    unsafe { &mut *(IDENTITIES_ADDRESS as *mut Pool) }
+    unsafe { &mut *((POLICY_ADDRESS - SIZE) as *mut Pool) }
 }
 
 /// Bytes of the pool.
 pub const SIZE: usize = size_of::<Pool>();
+
+/// Bytes at its end that a run with so many threads touches.
+pub const fn small(threads: usize) -> usize {
+    size_of::<Pool>() - (MAX_THREADS - threads) * size_of::<Identity>()
+}
 
 /// An identity that was taken from the pool.
 pub struct Taken {
@@ -89,16 +107,16 @@ pub unsafe fn reuses() -> bool {
 ///
 /// # Safety
 /// The caller holds the baton.
+#[link_section = "raddle_run"]
 pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
     // SAFETY: the caller's promise; a free identity's stack is nobody's.
     unsafe {
         let pool = pool();
         let fits = |i: &Identity| i.state == State::Free && i.stacks == stacks;
-        while pool.first_free < pool.count && pool.identities[pool.first_free].state != State::Free {
-            pool.first_free += 1;
-        }
-        let at = pool.first_free + pool.identities[pool.first_free..pool.count].iter().position(fits)?;
-        let identity = &mut pool.identities[at];
+        let free = pool.position(pool.first_free, |i| i.state == State::Free);
+        pool.first_free = free.unwrap_or(pool.count);
+        let at = pool.position(pool.first_free, fits)?;
+        let identity = pool.identity(at);
         identity.state = State::Taken;
         #[cfg(feature = "verify")]
         crate::verify::taken(at);
@@ -122,7 +140,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
     unsafe {
         let pool = pool();
         let words = *(context as *const [usize; CONTEXT_WORDS]);
-        let gone = pool.identities[..pool.count].iter().position(|i| i.state == State::Gone);
+        let gone = pool.position(0, |i| i.state == State::Gone);
         let at = gone.unwrap_or(pool.count);
         if at == pool.identities.len() {
             return None;
@@ -130,7 +148,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
         #[cfg(feature = "verify")]
         crate::verify::taken(at);
         pool.count = pool.count.max(at + 1);
-        pool.identities[at] = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
+        *pool.identity(at) = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
         Some(Taken { place: at as u32 + 1, fs, context })
     }
 }
@@ -139,6 +157,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
 ///
 /// # Safety
 /// The caller holds the baton.
+#[link_section = "raddle_run"]
 pub unsafe fn release(place: u32) {
     // SAFETY: the caller's promise.
     unsafe {
@@ -147,7 +166,7 @@ pub unsafe fn release(place: u32) {
         if pool.reuse {
             #[cfg(feature = "verify")]
             crate::verify::given_back(at);
-            pool.identities[at].state = State::Free;
+            pool.identity(at).state = State::Free;
             pool.first_free = pool.first_free.min(at);
         }
     }
@@ -161,7 +180,7 @@ pub unsafe fn retire(place: u32) {
     #[cfg(feature = "verify")]
     crate::verify::given_back(place as usize - 1);
     // SAFETY: the caller's promise.
-    unsafe { pool().identities[place as usize - 1].state = State::Gone };
+    unsafe { pool().identity(place as usize - 1).state = State::Gone };
 }
 
 /// Makes sure that there are identities with such stacks, before the run starts.
@@ -172,7 +191,7 @@ pub unsafe fn provide(wanted: &[Stacks], create: &mut dyn FnMut(Stacks, usize) -
     // SAFETY: the caller's promise.
     unsafe {
         for &stacks in wanted {
-            let have = pool().identities[..pool().count].iter().filter(|i| same(i.stacks, stacks)).count();
+            let have = (0..pool().count).filter(|&at| same(pool().identity(at).stacks, stacks)).count();
             for _ in have..stacks.count as usize {
                 let mut fs = None;
                 let made = fiber::make(|routine| match create(stacks, routine) {
@@ -184,7 +203,7 @@ pub unsafe fn provide(wanted: &[Stacks], create: &mut dyn FnMut(Stacks, usize) -
                 });
                 let (Ok(context), Some(fs)) = (made, fs) else { return };
                 let Some(taken) = adopt(stacks.one(), fs, context) else { return };
-                let identity = &mut pool().identities[taken.place as usize - 1];
+                let identity = pool().identity(taken.place as usize - 1);
                 #[cfg(feature = "verify")]
                 crate::verify::given_back(taken.place as usize - 1);
                 identity.state = State::Free;
