@@ -22,6 +22,12 @@ pub enum Command {
     Test(Box<Test>),
     /// Run one recorded schedule again
     Replay(Replay),
+    /// Compile and link C so that raddle sees its atomics and memory accesses
+    #[command(disable_help_flag = true)]
+    Cc(Compile),
+    /// The same for C++
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(Compile),
     /// Pack a failure so that it replays elsewhere
     Bundle(Bundle),
     /// List the policies with their parameters and sources
@@ -173,6 +179,15 @@ pub struct Replay {
     /// A program and its arguments in place of the recorded ones
     #[arg(last = true, value_name = "PROGRAM [ARGS]")]
     pub command: Vec<OsString>,
+}
+
+/// `raddle cc` and `raddle c++`. They are run before clap sees their words, all of which are the compiler's;
+/// this is for the help and the manual.
+#[derive(Args, Debug)]
+pub struct Compile {
+    /// The compiler's own arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
 }
 
 /// `raddle bundle`.

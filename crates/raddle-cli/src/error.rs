@@ -7,6 +7,7 @@ use raddle_core::schedule::ParseError;
 
 use crate::campaign::each_test::EachTestError;
 use crate::campaign::target_error::TargetError;
+use crate::compile::CompileError;
 use crate::config::ConfigError;
 use crate::exit_code;
 use crate::inspect::elf::Refusal;
@@ -48,6 +49,9 @@ pub enum Error {
     /// The tests of a program cannot be listed.
     #[error(transparent)]
     EachTest(#[from] EachTestError),
+    /// The compiler of `raddle cc` or `raddle c++` could not do its work.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// It has no tests that could be listed.
     #[error(
         "{program} does not list its tests: --each-test works for GoogleTest, Catch2 and Rust's own test programs"
@@ -112,6 +116,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Target(error) => error.exit_code(),
+            Error::Compile(error) => error.exit_code(),
             _ => exit_code::USAGE,
         }
     }

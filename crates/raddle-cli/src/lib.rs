@@ -6,6 +6,7 @@ pub mod args;
 pub mod ask;
 pub mod campaign;
 pub mod commands;
+pub mod compile;
 pub mod config;
 pub mod dynamic_symbols;
 pub mod environment;
@@ -28,10 +29,15 @@ use clap::error::ErrorKind;
 use clap::Parser;
 
 use args::{Cli, Command};
+use compile::compiler::Driver;
 use error::Error;
 
 /// Runs a command line and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some((driver, words)) = commands::compile::asked_for(&arguments) {
+        return status_of(commands::compile::run(driver, words));
+    }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
@@ -43,7 +49,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             };
         }
     };
-    match execute(&cli.command) {
+    status_of(execute(&cli.command))
+}
+
+fn status_of(result: Result<u8, Error>) -> u8 {
+    match result {
         Ok(status) => status,
         Err(error) => {
             eprintln!("{} {error}", console::style("error:").for_stderr().red().bold());
@@ -56,6 +66,8 @@ fn execute(command: &Command) -> Result<u8, Error> {
     match command {
         Command::Test(args) => commands::test::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Cc(args) => commands::compile::run(Driver::C, &args.arguments),
+        Command::Cxx(args) => commands::compile::run(Driver::Cxx, &args.arguments),
         Command::Bundle(args) => Ok(commands::bundle::run(args)?),
         Command::Policies(args) => commands::policies::run(args),
         Command::Doctor(args) => commands::doctor::run(args),

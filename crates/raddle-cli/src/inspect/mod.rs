@@ -31,7 +31,7 @@ mod maps;
 mod memory;
 mod process;
 mod refusal;
-mod search_path;
+pub(crate) mod search_path;
 mod signal_frame;
 pub mod stack;
 mod symbol_table;
