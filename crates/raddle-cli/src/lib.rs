@@ -5,6 +5,7 @@
 pub mod args;
 pub mod ask;
 pub mod campaign;
+pub mod cargo;
 pub mod commands;
 pub mod compile;
 pub mod config;

@@ -8,7 +8,7 @@
 //! A program is only ever started with a framework's options when its file shows that it contains
 //! that framework.
 
-mod arguments;
+pub(crate) mod arguments;
 mod catch2;
 mod detect;
 mod doctest;
@@ -79,6 +79,13 @@ pub enum EachTestError {
         /// The last of what it wrote to standard error.
         message: String,
     },
+}
+
+/// Whether a program is made with Rust's own test harness.
+pub fn is_libtest(program: &Path) -> Result<bool, EachTestError> {
+    let framework =
+        detect::framework(program).map_err(|source| EachTestError::Unreadable { path: program.into(), source })?;
+    Ok(framework == Some(Framework::Libtest))
 }
 
 /// The tests of a program made with GoogleTest, Catch2 (2 and 3), doctest or Rust's own test

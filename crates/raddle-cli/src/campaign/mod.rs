@@ -39,7 +39,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crew::{Crew, News};
-use dispatch::Dispatch;
+use dispatch::{Dispatch, FIRST_BLOCK};
 use findings::{Finding, Findings};
 use output::Output;
 use plan::Plan;
@@ -296,6 +296,9 @@ impl<'a> Main<'a> {
                 }
             }
             self.count();
+            if self.tally.runs == FIRST_BLOCK && self.plan.harness > 0 && self.tally.alone(self.plan.harness) {
+                break;
+            }
             self.progress.show(&self.tally, self.plan.runs);
         }
         self.end = End::Complete;

@@ -63,6 +63,9 @@ pub struct Plan {
     pub exec: bool,
     /// Which check of the program makes the runs, in one process; `None`: the program has none.
     pub check: Option<u32>,
+    /// Threads that are not the program's own but its test harness's: runs that never have more show nothing,
+    /// and the first block of them is enough. 0: every run is wanted.
+    pub harness: u64,
     /// Where schedules go.
     pub out: PathBuf,
     /// The recording to follow instead of exploring.

@@ -103,6 +103,14 @@ impl Tally {
         seen.map(|escape| escape.text()).collect()
     }
 
+    /// Whether no run had more threads than these, nor would have on another day: nothing was seen that differs
+    /// from run to run for reasons of its own.
+    pub fn alone(&self, threads: u64) -> bool {
+        const REPEATABLE: [Escape; 4] = [Escape::AsyncCancel, Escape::Futex, Escape::NoDispatch, Escape::Affinity];
+        let repeatable = REPEATABLE.iter().fold(0, |bits, escape| bits | 1 << *escape as u32);
+        self.runs > 0 && self.threads_max <= threads && self.escapes & !repeatable == 0
+    }
+
     /// Why the campaign says nothing about the program, if that is so; without runs there is no telling.
     pub fn nothing_controlled(&self) -> Option<NothingControlled> {
         if self.runs == 0 {
@@ -170,6 +178,20 @@ mod tests {
         assert_eq!((tally.steps_max, tally.steps_mean()), (20, 11.0));
         assert_eq!(tally.escapes().len(), 3);
         assert_eq!(tally.nothing_controlled(), None);
+    }
+
+    #[test]
+    fn threads_of_the_harness_do_not_count() {
+        let mut tally = Tally::default();
+        assert!(!tally.alone(2));
+        let counts = |threads| Counts { threads, ..Counts::default() };
+        tally.add(&RunReport { escapes: 1 << Escape::Futex as u32, ..report(1, Verdict::Passed, counts(2)) });
+        assert!(tally.alone(2));
+        let mut other = tally.clone();
+        other.add(&RunReport { escapes: 0, ..report(2, Verdict::Passed, counts(3)) });
+        assert!(!other.alone(2));
+        tally.add(&RunReport { escapes: 1 << Escape::OutsideInput as u32, ..report(2, Verdict::Passed, counts(2)) });
+        assert!(!tally.alone(2));
     }
 
     #[test]

@@ -248,6 +248,7 @@ fn load(runtime: &Path) -> Result<Vec<String>, String> {
         keep_going: false,
         exec: true,
         check: None,
+        harness: 0,
         out: std::path::PathBuf::new(),
         recording: None,
     };

@@ -206,6 +206,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         keep_going: true,
         exec: args.exec,
         check: (recorded.check != 0).then_some(recorded.check),
+        harness: 0,
         out: PathBuf::new(),
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),

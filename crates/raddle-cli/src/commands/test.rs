@@ -62,7 +62,7 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
 }
 
 /// Which options the user gave: they come before what a check asks for.
-struct Said {
+pub struct Said {
     policy: bool,
     runs: bool,
     seed: bool,
@@ -70,7 +70,8 @@ struct Said {
 }
 
 impl Said {
-    fn by(options: &args::TestOptions) -> Said {
+    /// All that were given.
+    pub fn by(options: &args::TestOptions) -> Said {
         Said {
             policy: options.policy.is_some(),
             runs: options.runs.is_some(),
@@ -80,14 +81,22 @@ impl Said {
     }
 }
 
-struct Tester {
-    said: Said,
-    options: Options,
-    program: Program,
-    sync_functions: SyncFunctions,
-    runtime: PathBuf,
-    directory: PathBuf,
-    stdin: Stdin,
+/// One program to be explored.
+pub struct Tester {
+    /// What the user asked for in so many words.
+    pub said: Said,
+    /// What holds.
+    pub options: Options,
+    /// The program.
+    pub program: Program,
+    /// Its functions that are points.
+    pub sync_functions: SyncFunctions,
+    /// What is loaded into it.
+    pub runtime: PathBuf,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// What it reads.
+    pub stdin: Stdin,
 }
 
 impl Tester {
@@ -174,15 +183,7 @@ impl Tester {
         let mut statuses = Vec::new();
         let mut reports = Vec::new();
         for TestCase { name, arguments } in tests {
-            let mut plan = self.plan(command[..1].iter().cloned().chain(arguments).collect());
-            if self.program.checks {
-                // A test without a check is a run of the whole program.
-                plan.check = Some(1);
-                match campaign::survey(&plan)? {
-                    Some(wishes) => self.grant(&wishes, &mut plan)?,
-                    None => plan.check = None,
-                }
-            }
+            let plan = self.plan_of_test(command[..1].iter().cloned().chain(arguments).collect())?;
             let campaign = self.campaign(&plan)?;
             let summary = Summary { plan: &plan, campaign: &campaign };
             self.print_summary(&summary, Some(&name));
@@ -195,7 +196,22 @@ impl Tester {
         self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
     }
 
-    fn campaign(&self, plan: &Plan) -> Result<Campaign, Error> {
+    /// The plan for a program that was told to run one of its tests.
+    pub fn plan_of_test(&self, command: Vec<OsString>) -> Result<Plan, Error> {
+        let mut plan = self.plan(command);
+        if self.program.checks {
+            // A test without a check is a run of the whole program.
+            plan.check = Some(1);
+            match campaign::survey(&plan)? {
+                Some(wishes) => self.grant(&wishes, &mut plan)?,
+                None => plan.check = None,
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Explores, as planned.
+    pub fn campaign(&self, plan: &Plan) -> Result<Campaign, Error> {
         let recorder = Recorder {
             out: self.options.out.clone(),
             environment: environment::recorded(&plan.target.environment, &self.options.env),
@@ -248,6 +264,7 @@ impl Tester {
             keep_going: options.keep_going,
             exec: options.exec,
             check: None,
+            harness: 0,
             out: options.out.clone(),
             recording: None,
         }
@@ -308,7 +325,7 @@ pub fn status(campaign: &Campaign) -> u8 {
 
 /// The exit status of several campaigns: a failure before all, then what is wrong with raddle or
 /// the set-up. A test without threads among others that have some is no mistake.
-fn worst(statuses: &[u8]) -> u8 {
+pub fn worst(statuses: &[u8]) -> u8 {
     let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
     order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
 }

@@ -63,6 +63,7 @@ pub fn plan() -> Plan {
         keep_going: false,
         exec: false,
         check: None,
+        harness: 0,
         out: ".raddle".into(),
         recording: None,
     }

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 /// The user's arguments, taken apart.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Options with their values.
     pub options: Vec<OsString>,
     /// The other arguments: which tests to run.
@@ -13,7 +13,7 @@ pub(super) struct Arguments {
 
 /// Takes arguments apart. `with_value` are the options whose value is the next argument; in Catch2
 /// and libtest everything that is neither an option nor a value selects tests.
-pub(super) fn split(arguments: &[OsString], with_value: &[&str]) -> Arguments {
+pub(crate) fn split(arguments: &[OsString], with_value: &[&str]) -> Arguments {
     let mut split = Arguments { options: Vec::new(), selections: Vec::new() };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -30,7 +30,7 @@ pub(super) fn split(arguments: &[OsString], with_value: &[&str]) -> Arguments {
 }
 
 /// Whether an option is among the arguments, alone or as `--option=value`.
-pub(super) fn has(arguments: &[OsString], option: &str) -> bool {
+pub(crate) fn has(arguments: &[OsString], option: &str) -> bool {
     arguments.iter().any(|argument| {
         let rest = argument.as_encoded_bytes().strip_prefix(option.as_bytes());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"="))
@@ -38,7 +38,7 @@ pub(super) fn has(arguments: &[OsString], option: &str) -> bool {
 }
 
 /// Arguments followed by others.
-pub(super) fn with<T: AsRef<OsStr>>(arguments: &[OsString], more: &[T]) -> Vec<OsString> {
+pub(crate) fn with<T: AsRef<OsStr>>(arguments: &[OsString], more: &[T]) -> Vec<OsString> {
     let more = more.iter().map(|argument| argument.as_ref().to_owned());
     arguments.iter().cloned().chain(more).collect()
 }

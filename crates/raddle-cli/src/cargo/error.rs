@@ -1,0 +1,85 @@
+//! What goes wrong in `cargo raddle`, and the exit status that says so.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::campaign::each_test::EachTestError;
+use crate::error::Error;
+use crate::exit_code;
+
+/// A command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum CargoError {
+    /// Cargo ended with this status and has said why.
+    #[error("cargo failed")]
+    Cargo(u8),
+    /// There is no cargo.
+    #[error("cannot start {program}: {source}")]
+    NotStarted {
+        /// What should have been started.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Cargo said something that is not understood.
+    #[error("{what} of cargo is not understood: {reason}")]
+    NotUnderstood {
+        /// What it was.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// Cargo built a program and then did not start it.
+    #[error("cargo did not say how it would start {program}; cargo's words:\n{said}")]
+    NotRecorded {
+        /// The program.
+        program: String,
+        /// What cargo wrote.
+        said: String,
+    },
+    /// A target other than the one.
+    #[error("--target {0} does not work: raddle controls programs for {target} only", target = super::TARGET)]
+    Target(String),
+    /// A machine that is none of ours.
+    #[error(
+        "this toolchain is for {0}, and raddle controls programs for {target} only; a toolchain for that one has to be \
+         the active one (`rustup default stable-{target}`)",
+        target = super::TARGET
+    )]
+    Host(String),
+    /// `--std` without the sources of the standard library.
+    #[error(
+        "--std compiles the standard library anew, and its sources are not installed ({0} is missing): \
+         `rustup component add rust-src` installs them"
+    )]
+    NoStdSources(PathBuf),
+    /// There is nothing to explore.
+    #[error("there are no tests here: no test executable that cargo built has a #[test]")]
+    NoTests,
+    /// A file or folder of ours.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// See [`EachTestError`].
+    #[error(transparent)]
+    Listing(#[from] EachTestError),
+    /// What `raddle test` would say, too.
+    #[error(transparent)]
+    Raddle(#[from] Error),
+}
+
+impl CargoError {
+    /// The exit status that says so.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CargoError::Cargo(status) => *status,
+            CargoError::NoTests => exit_code::NOTHING_CONTROLLED,
+            CargoError::Raddle(error) => error.exit_code(),
+            _ => exit_code::USAGE,
+        }
+    }
+}

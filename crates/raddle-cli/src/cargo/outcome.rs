@@ -1,0 +1,104 @@
+//! What became of one test.
+
+use serde::{Deserialize, Serialize};
+
+use crate::campaign::{Campaign, End};
+use crate::exit_code;
+use crate::report::count;
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// No schedule made it fail.
+    Passed,
+    /// A schedule did.
+    Failed,
+    /// It has one thread: there is only one schedule.
+    NotConcurrent,
+    /// It has threads, and nothing of them was seen.
+    NotControlled,
+    /// Ctrl-C came first.
+    Interrupted,
+    /// It could not be explored.
+    Broken,
+}
+
+impl Verdict {
+    /// Of a campaign in which so many threads are the harness's own.
+    pub fn of(campaign: &Campaign, harness: u64) -> Verdict {
+        let tally = &campaign.tally;
+        match &campaign.end {
+            _ if !campaign.findings.is_empty() => Verdict::Failed,
+            End::Broken(_) => Verdict::Broken,
+            End::Interrupted => Verdict::Interrupted,
+            // What a harness without threads of its own has is the main thread.
+            _ if tally.runs > 0 && tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
+            _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,
+            _ => Verdict::Passed,
+        }
+    }
+
+    /// The word in a line of the list.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Passed => "ok",
+            Verdict::Failed => "FAILED",
+            Verdict::NotConcurrent => "not concurrent",
+            Verdict::NotControlled => "not controlled",
+            Verdict::Interrupted => "interrupted",
+            Verdict::Broken => "error",
+        }
+    }
+}
+
+/// What became of one test.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The exit status of `raddle test`.
+    pub status: u8,
+    /// Runs that counted.
+    pub runs: u64,
+    /// Different schedules.
+    pub schedules: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// The kind of the first failure, and its message.
+    pub failure: Option<(String, String)>,
+    /// The report for a person, of a failure.
+    pub text: String,
+    /// The report for a program.
+    pub report: Option<serde_json::Value>,
+}
+
+impl Outcome {
+    /// Of a test that could not be explored.
+    pub fn broken(message: String, status: u8) -> Outcome {
+        Outcome {
+            verdict: Verdict::Broken,
+            status,
+            runs: 0,
+            schedules: 0,
+            seconds: 0.0,
+            failure: Some(("error".to_string(), message.clone())),
+            text: format!("error: {message}\n"),
+            report: None,
+        }
+    }
+
+    /// Of a process that died without a word.
+    pub fn lost(how: &str) -> Outcome {
+        Outcome::broken(format!("the process that explored this test {how}"), exit_code::INTERNAL)
+    }
+
+    /// How much was done.
+    pub fn amount(&self) -> String {
+        match self.verdict {
+            Verdict::Broken => self.failure.as_ref().map_or(String::new(), |(_, message)| message.clone()),
+            Verdict::NotConcurrent | Verdict::NotControlled => count(self.runs, "run"),
+            _ => format!("{}, {}", count(self.runs, "run"), count(self.schedules, "schedule")),
+        }
+    }
+}
