@@ -9,9 +9,11 @@ use raddle_core::decorators::guard;
 use raddle_core::schedule::MAX_DECISIONS;
 
 use crate::args::TestOptions;
+use crate::campaign::plan::Benign;
 use crate::own_policies::{self, OwnPoliciesError};
 use crate::policy_choice::{PolicyChoice, PolicyError};
 use crate::suggest;
+use crate::suppressions::Suppressions;
 
 /// Runs of a campaign when none are asked for.
 pub const DEFAULT_RUNS: u64 = 1_000;
@@ -85,6 +87,16 @@ pub enum OptionError {
         /// Why.
         source: io::Error,
     },
+    /// A file that cannot be read, or says nothing that makes sense.
+    #[error("{path} (--{option}) cannot be used: {reason}")]
+    Unusable {
+        /// The option.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The folder for schedules.
     #[error("schedules of failures cannot be written to {path}: {reason}; choose another folder with --out")]
     Out {
@@ -102,6 +114,18 @@ pub fn points(text: &str) -> Result<Points, OptionError> {
         value: text.to_string(),
         hint: suggest::hint(text, &Points::ALL.map(Points::name)),
     })
+}
+
+/// Races that are none.
+pub fn benign(path: Option<&Path>) -> Result<Benign, OptionError> {
+    let Some(path) = path else { return Ok(Benign::default()) };
+    let failed = |reason: String| OptionError::Unusable { option: "suppressions", path: path.to_path_buf(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let suppressions = Suppressions::parse(&text).map_err(|error| failed(error.to_string()))?;
+    for (line, text) in &suppressions.ignored {
+        eprintln!("note: {}, line {line}: {text} has no effect here", path.display());
+    }
+    Ok(Benign { path: Some(path.to_path_buf()), suppressions })
 }
 
 /// Whether data races are failures.
@@ -133,7 +157,7 @@ pub struct Options {
     /// Whether a data race is a failure.
     pub fail_on_race: bool,
     /// Races that are none.
-    pub suppressions: Option<PathBuf>,
+    pub benign: Benign,
     /// How many runs at once.
     pub jobs: usize,
     /// When to stop exploring.
@@ -194,7 +218,7 @@ impl Options {
             seed: given.seed.unwrap_or_else(random_seed),
             points: given.points.as_deref().map(points).transpose()?,
             fail_on_race: fail_on(given.fail_on.as_deref())?,
-            suppressions: given.suppressions,
+            benign: benign(given.suppressions.as_deref())?,
             jobs: within("jobs", given.jobs.unwrap_or(1), 1, MAX_JOBS)?,
             time: given.time.map(|seconds| duration("time", seconds)).transpose()?,
             run_timeout: duration("run-timeout", given.run_timeout.unwrap_or(DEFAULT_RUN_TIMEOUT))?,

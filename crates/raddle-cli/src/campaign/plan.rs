@@ -15,6 +15,7 @@ use crate::environment::Variables;
 use crate::inspect::elf::Program;
 use crate::options::Switch;
 use crate::policy_choice::PolicyChoice;
+use crate::suppressions::Suppressions;
 use crate::sync_functions::SyncFunctions;
 
 /// The most decisions that a block has room for; longer logs are cut.
@@ -34,7 +35,7 @@ pub struct Plan {
     /// What is a schedule point.
     pub points: Points,
     /// Whether a data race is a failure, and which are none.
-    pub fail_on_race: Option<Suppressions>,
+    pub fail_on_race: Option<Benign>,
     /// CLOCK_REALTIME at the start of each run.
     pub realtime: u64,
     /// What the program is told.
@@ -108,9 +109,11 @@ pub struct Expectations {
 
 /// Races that are not to be reported.
 #[derive(Clone, Debug, Default)]
-pub struct Suppressions {
+pub struct Benign {
     /// The file that they come from.
     pub path: Option<PathBuf>,
+    /// What it says.
+    pub suppressions: Suppressions,
 }
 
 /// A recorded run.

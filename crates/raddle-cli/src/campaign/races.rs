@@ -13,6 +13,9 @@ use super::run_report::Kind;
 use super::threads::ThreadView;
 use crate::inspect::stack::Frame;
 use crate::inspect::symbols::Symbols;
+use crate::inspect::variables::{Variable, Variables};
+use crate::report::count;
+use crate::suppressions::{FrameNames, Suppressions};
 
 /// A place in the program that is known to race; the same on every machine that has this build.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,6 +40,29 @@ pub struct Told {
     pub symptom: Symptom,
     /// The two threads, with their stacks at the time of their accesses.
     pub threads: Vec<ThreadView>,
+    stacks: [Vec<Frame>; 2],
+    /// The name of the whole variable, where it has one.
+    variable: Option<String>,
+}
+
+impl Told {
+    /// The pattern that says that this race is none.
+    pub fn suppressed_by<'a>(&self, suppressions: &'a Suppressions) -> Option<&'a str> {
+        let [first, second] = self.stacks.each_ref().map(|stack| names(stack));
+        let by_stack = suppressions.suppresses(&[&first, &second]);
+        by_stack.or_else(|| suppressions.suppresses_variable(self.variable.as_deref()?))
+    }
+}
+
+fn names(stack: &[Frame]) -> Vec<FrameNames<'_>> {
+    stack
+        .iter()
+        .map(|frame| FrameNames {
+            function: frame.function.as_deref(),
+            file: frame.file.as_deref(),
+            module: Some(&frame.module),
+        })
+        .collect()
 }
 
 /// Reads the files of a program when they are asked for.
@@ -49,13 +75,16 @@ struct File {
     /// The lowest address that the file asks to be loaded at.
     first: u64,
     symbols: Symbols,
+    variables: Variables,
 }
 
 impl Files {
     fn get(&mut self, path: &Path) -> &File {
-        self.known
-            .entry(path.to_path_buf())
-            .or_insert_with(|| File { first: first_address(path).unwrap_or(0), symbols: Symbols::of_file(path) })
+        self.known.entry(path.to_path_buf()).or_insert_with(|| File {
+            first: first_address(path).unwrap_or(0),
+            symbols: Symbols::of_file(path),
+            variables: Variables::of_file(path),
+        })
     }
 
     /// The file that an address lies in, and the address there.
@@ -98,40 +127,55 @@ impl Files {
 
     /// Puts a race into words.
     pub fn tell(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> Told {
-        let mut place_of = |access: &RaceAccess| {
+        let mut stack_of = |access: &RaceAccess| {
             let depth = (access.depth as usize).min(FRAMES);
-            let stack = self.stack(&seen.loaded, &access.frames[..depth]);
-            (frames.place(&stack).unwrap_or_else(|| "unknown code".to_string()), frames.backtrace(&stack))
+            self.stack(&seen.loaded, &access.frames[..depth])
         };
-        let (first, first_stack) = place_of(&race.first);
-        let (second, second_stack) = place_of(&race.second);
-        let variable = self.variable(seen, race, frames);
+        let stacks = [stack_of(&race.first), stack_of(&race.second)];
+        let [first, second] =
+            [&stacks[0], &stacks[1]].map(|stack| frames.place(stack).unwrap_or_else(|| "unknown code".to_string()));
+        let variable = self.static_variable(seen, race.address);
+        let what = match &variable {
+            Some(variable) => format!("`{}`", variable.name),
+            None => self.memory(seen, race, frames),
+        };
         let message = format!(
-            "{variable}: {} by t{} in {first}, and {} by t{} in {second}, and nothing orders the two",
+            "{what}: {} by t{} in {first}, and {} by t{} in {second}; no lock, atomic or join orders the first before the second",
             deed(&race.first),
             race.first.thread,
             deed(&race.second),
             race.second.thread,
         );
-        let mut places = [first.clone(), second.clone()];
-        places.sort();
-        let view = |access: &RaceAccess, place: String, backtrace, order: &str| ThreadView {
+        let view = |access: &RaceAccess, place: &String, stack: &[Frame], order: &str| ThreadView {
             id: access.thread as u16,
             name: order.to_string(),
-            state: format!("{} of {}", deed(access), super::super::report::count(access.size.into(), "byte")),
+            state: format!("{} of {}", deed(access), count(access.size.into(), "byte")),
             waits_for: None,
             holder: None,
             event: String::new(),
-            place: Some(place),
-            backtrace,
+            place: Some(place.clone()),
+            backtrace: frames.backtrace(stack),
         };
         let threads =
-            vec![view(&race.first, first, first_stack, "first"), view(&race.second, second, second_stack, "second")];
-        Told { symptom: Symptom { kind: Kind::Race, message, place: places.join("; ") }, threads }
+            vec![view(&race.first, &first, &stacks[0], "first"), view(&race.second, &second, &stacks[1], "second")];
+        let mut places = [first, second];
+        places.sort();
+        Told {
+            symptom: Symptom { kind: Kind::Race, message, place: places.join("; ") },
+            threads,
+            stacks,
+            variable: variable.map(|variable| variable.whole),
+        }
     }
 
-    /// What lies at the address of a race.
-    fn variable(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> String {
+    /// The variable that lies at an address of the program's own files.
+    fn static_variable(&mut self, seen: &Seen, address: u64) -> Option<Variable> {
+        let (path, address) = self.locate(&seen.loaded, address)?;
+        self.get(&path).variables.at(address)
+    }
+
+    /// What lies at the address of a race that is in no variable.
+    fn memory(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> String {
         if race.heap == 0 {
             return format!("memory at {:#x}", race.address);
         }
@@ -142,7 +186,7 @@ impl Files {
             Some(place) => format!(", allocated by t{} in {place}", race.heap_thread),
             None => String::new(),
         };
-        format!("byte {offset} of a heap block of {} bytes{by}", race.heap_size)
+        format!("byte {offset} of a heap block of {}{by}", count(race.heap_size, "byte"))
     }
 }
 

@@ -167,17 +167,14 @@ impl<'a> Runner<'a> {
 
     /// The first race of a run that is otherwise good, if that is a failure.
     fn race(&mut self, seen: &Seen, run_seed: u64, order: &Order, over: &Over) -> Result<Verdict, Halt> {
-        if self.plan.fail_on_race.is_none() {
-            return Ok(Verdict::Passed);
-        }
-        if let Some(race) = seen.races.first() {
-            let told = self.files.tell(seen, race, &self.frames);
-            let mut failure = self.failure(told.symptom, run_seed, order, over)?;
-            failure.threads = told.threads;
-            failure.step = race.step;
-            return Ok(Verdict::Failed(Box::new(failure)));
-        }
-        Ok(Verdict::Passed)
+        let Some(benign) = &self.plan.fail_on_race else { return Ok(Verdict::Passed) };
+        let mut all = seen.races.iter().map(|race| (race, self.files.tell(seen, race, &self.frames)));
+        let bad = all.find(|(_, told)| told.suppressed_by(&benign.suppressions).is_none());
+        let Some((race, told)) = bad else { return Ok(Verdict::Passed) };
+        let mut failure = self.failure(told.symptom, run_seed, order, over)?;
+        failure.threads = told.threads;
+        failure.step = race.step;
+        Ok(Verdict::Failed(Box::new(failure)))
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {

@@ -119,7 +119,7 @@ pub struct Visibility {
 impl Visibility {
     /// What is to be visible, for these options.
     pub fn visible(&self, options: &TestOptions) -> Visible {
-        let needed = matches!(options.points.as_deref(), Some("memory" | "race"));
+        let needed = matches!(options.points.as_deref(), Some("memory" | "race")) || options.fail_on.is_some();
         Visible { memory: self.memory || needed, std: self.std }
     }
 }

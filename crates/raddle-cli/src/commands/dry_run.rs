@@ -144,7 +144,6 @@ mod tests {
             language: Language::Rust,
             preload_first: Vec::new(),
             offers: 0,
-            thread_sanitizer: crate::inspect::elf::ThreadSanitizer::No,
             debug_info: true,
             checks: false,
         };

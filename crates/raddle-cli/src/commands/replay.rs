@@ -13,7 +13,7 @@ use super::bundle::{self, Opened};
 use super::{print, program, write_json};
 use crate::args;
 use crate::campaign::output::Output;
-use crate::campaign::plan::{Expectations, Plan, Recording, Suppressions, Target};
+use crate::campaign::plan::{Expectations, Plan, Recording, Target};
 use crate::campaign::races::Place;
 use crate::campaign::stdin::{self, Stdin};
 use crate::campaign::{self, End};
@@ -178,6 +178,8 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
             Some((path, bytes))
         }
     };
+    let suppressions = recorded.suppressions.clone().map(|path| PathBuf::from(OsString::from_vec(path)));
+    let benign = options::benign(suppressions.as_deref())?;
     let sync_functions = SyncFunctions::find(&target.program.path, &recorded.sync_functions)?;
     Ok(Plan {
         target,
@@ -185,9 +187,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         guard: recorded.guard,
         seed: recorded.seed,
         points,
-        fail_on_race: recorded.fail_on_race.then(|| Suppressions {
-            path: recorded.suppressions.clone().map(|path| PathBuf::from(OsString::from_vec(path))),
-        }),
+        fail_on_race: recorded.fail_on_race.then_some(benign),
         realtime: recorded.realtime,
         cpus: recorded.cpus,
         max_steps: recorded.max_steps,

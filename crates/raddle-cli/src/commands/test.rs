@@ -11,7 +11,7 @@ use raddle_core::schedule::MAX_DECISIONS;
 use super::{dry_run, print, program, write_json};
 use crate::args;
 use crate::campaign::each_test::{self, TestCase};
-use crate::campaign::plan::{Expectations, Plan, Suppressions, Target};
+use crate::campaign::plan::{Expectations, Plan, Target};
 use crate::campaign::recorder::Recorder;
 use crate::campaign::stdin::{Notice, Stdin};
 use crate::campaign::target_error::TargetError;
@@ -245,7 +245,7 @@ impl Tester {
             guard: options.guard,
             seed: options.seed,
             points: options.points.unwrap_or_else(|| richest(self.program.offers)),
-            fail_on_race: options.fail_on_race.then(|| Suppressions { path: options.suppressions.clone() }),
+            fail_on_race: options.fail_on_race.then(|| options.benign.clone()),
             realtime: now(),
             cpus: options.cpus,
             max_steps: options.max_steps,

@@ -39,8 +39,6 @@ pub struct Program {
     /// What the program and its libraries make visible of their accesses to memory: see
     /// [`raddle_core::hooks::offers`].
     pub offers: u32,
-    /// What the program is linked with if it was compiled for ThreadSanitizer.
-    pub thread_sanitizer: ThreadSanitizer,
     /// Whether the program contains checks that make their runs in one process (it has raddle's ELF note).
     pub checks: bool,
     /// Whether there is debug information, in the program or in a separate file, so that a
@@ -57,17 +55,6 @@ pub enum Language {
     Cpp,
     /// Rust: contains code made by rustc, alone or among others.
     Rust,
-}
-
-/// What a program that was compiled with `-fsanitize=thread` is linked with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ThreadSanitizer {
-    /// It was not, or is linked with raddle's hooks.
-    No,
-    /// ThreadSanitizer's own runtime.
-    Runtime,
-    /// Nothing: it cannot start.
-    Nothing,
 }
 
 impl Program {
@@ -100,17 +87,20 @@ fn offers_of_libraries(path: &Path, interpreter: &Path) -> u32 {
     offered.fold(0, |all, some| all | some)
 }
 
-fn thread_sanitizer(file: &Elf, needed: &[String], undefined: &[String]) -> ThreadSanitizer {
-    let linked = needed.iter().any(|name| name.starts_with("libtsan.so"))
-        || file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok("__tsan_get_report_data"));
-    if linked {
-        ThreadSanitizer::Runtime
-    } else if undefined.iter().any(|name| name.starts_with("__tsan_")) {
-        ThreadSanitizer::Nothing
-    } else {
-        ThreadSanitizer::No
+/// A program that was compiled for ThreadSanitizer must have hooks that the runtime can take over.
+fn check_hooks(file: &Elf, needed: &[String], undefined: &[String], offered: u32) -> Result<(), Refusal> {
+    let own = |s: &object::read::elf::ElfSymbol64<'_, '_, _, _>| s.is_definition() && s.name() == Ok(TSAN);
+    if needed.iter().any(|name| name.starts_with("libtsan.so")) || file.dynamic_symbols().any(|s| own(&s)) {
+        return Err(Refusal::ThreadSanitizer);
     }
+    if offered == 0 && undefined.iter().any(|name| name.starts_with("__tsan_")) {
+        return Err(Refusal::NoHooks);
+    }
+    Ok(())
 }
+
+/// A function of ThreadSanitizer's own runtime, which raddle's hooks do not have.
+const TSAN: &str = "__tsan_get_report_data";
 
 /// Looks at a program file without starting it.
 ///
@@ -127,13 +117,14 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
     let interpreter = interpreter(&file)?.ok_or(Refusal::Static)?;
     let needed = needed(&file)?;
     let undefined = undefined(&file);
+    let offers = offers(&file) | offers_of_libraries(path, &interpreter);
+    check_hooks(&file, &needed, &undefined, offers)?;
     Ok(Program {
         path: path.to_path_buf(),
         build_id: Some(identity::identity(path).map_err(Refusal::Unreadable)?),
         language: language(&file, &needed, &undefined),
         preload_first: preload_first(path, &interpreter),
-        offers: offers(&file) | offers_of_libraries(path, &interpreter),
-        thread_sanitizer: thread_sanitizer(&file, &needed, &undefined),
+        offers,
         checks: file.section_by_name(".note.raddle").is_some(),
         debug_info: has_debug_info(&file) || debug_file::find(path).is_some(),
         interpreter: Some(interpreter),

@@ -38,6 +38,18 @@ pub enum Refusal {
          (without -static and -static-pie; for Rust use a target with glibc, not musl)"
     )]
     Static,
+    /// ThreadSanitizer's runtime is in it.
+    #[error(
+        "it is linked with ThreadSanitizer's own runtime, which wants the same calls and the same memory as \
+         raddle's; build it with `raddle cc` or `raddle c++`, which make the same accesses visible and find races, \
+         or without -fsanitize=thread"
+    )]
+    ThreadSanitizer,
+    /// Compiled for ThreadSanitizer, and linked with nothing that it calls.
+    #[error(
+        "it was compiled with -fsanitize=thread but not linked with hooks; link it with `raddle cc` or `raddle c++` too"
+    )]
+    NoHooks,
     /// A 32-bit program (i386 or x32).
     #[error("it is a 32-bit program; build it for 64-bit x86-64 (without -m32 and -mx32)")]
     WrongClass,

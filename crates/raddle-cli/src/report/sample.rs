@@ -13,7 +13,7 @@ use crate::campaign::stdin::Stdin;
 use crate::campaign::tally::Tally;
 use crate::campaign::threads::ThreadView;
 use crate::campaign::{Campaign, End};
-use crate::inspect::elf::{Language, Program, ThreadSanitizer};
+use crate::inspect::elf::{Language, Program};
 use crate::options::Switch;
 use crate::policy_choice::PolicyChoice;
 use crate::sync_functions::SyncFunctions;
@@ -31,7 +31,6 @@ pub fn plan() -> Plan {
                 language: Language::C,
                 preload_first: Vec::new(),
                 offers: 0,
-                thread_sanitizer: ThreadSanitizer::No,
                 debug_info: true,
                 checks: false,
             },

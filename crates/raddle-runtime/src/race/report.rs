@@ -78,6 +78,7 @@ pub unsafe fn race(word: usize, old: Cell, now: Cell) {
         race.first = access(old);
         race.second = access(now);
         describe_heap(race);
+        describe_file(race.address as usize);
         for i in 0..FRAMES {
             for frame in [race.first.frames[i], race.second.frames[i], race.heap_frames[i]] {
                 describe_file(frame as usize);
@@ -161,7 +162,8 @@ fn file_at(pc: usize) -> Option<Loaded> {
         if path.first() == Some(&b'/') && offset == 0 {
             file = Loaded { start, end, path: [0; 232] };
             file.path[..own.len()].copy_from_slice(own);
-        } else if !own.is_empty() && raddle_core::block::text(&file.path).as_bytes() == own {
+        } else if raddle_core::block::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {
+            // What follows a file without a name is its zeroed data.
             file.end = end;
         }
         found = (start..end).contains(&(pc as u64)) && file.end == end;
