@@ -239,6 +239,9 @@ pub fn current() -> Option<ThreadId> {
     if scheduler.lease.is_on() {
         return after_lease();
     }
+    if scheduler.foreign_threads {
+        return among_foreign_threads();
+    }
     let me = scheduler.current;
     let thread = &scheduler.threads[me.index()];
     (thread.pointer == sys::thread_pointer() && thread.inside == 0).then_some(me)
@@ -256,6 +259,18 @@ fn after_lease() -> Option<ThreadId> {
     }
     Lease::end(scheduler);
     Some(me)
+}
+
+/// [`current`] where somebody made threads by clone itself: such a thread may share the thread pointer of the
+/// one that made it.
+#[cold]
+fn among_foreign_threads() -> Option<ThreadId> {
+    // SAFETY: as above.
+    let scheduler = unsafe { scheduler() };
+    let me = scheduler.current;
+    let thread = &scheduler.threads[me.index()];
+    let ours = thread.pointer == sys::thread_pointer() && thread.inside == 0;
+    (ours && (switch::fibers() || thread.tid == sys::gettid())).then_some(me)
 }
 
 /// A schedule point before an operation that never waits.

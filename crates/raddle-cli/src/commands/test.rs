@@ -21,7 +21,7 @@ use crate::config;
 use crate::environment;
 use crate::error::Error;
 use crate::exit_code;
-use crate::inspect::elf::Program;
+use crate::inspect::elf::{Language, Program};
 use crate::options::{self, OptionError, Options};
 use crate::report::json::Report;
 use crate::report::text::{self, Amount};
@@ -41,6 +41,9 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
     }
     if args.dry_run {
         return dry_run::run(&program, &runtime);
+    }
+    if options.fail_on_race {
+        can_tell_races(&program)?;
     }
     let sync_functions = SyncFunctions::find(&program.path, &options.sync_functions)?;
     let stdin = Stdin::from_ours(|notice| {
@@ -328,6 +331,21 @@ pub fn status(campaign: &Campaign) -> u8 {
 pub fn worst(statuses: &[u8]) -> u8 {
     let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
     order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
+}
+
+/// Whether races can be told in a program: what orders accesses must be seen.
+fn can_tell_races(program: &Program) -> Result<(), OptionError> {
+    let what = if program.offers & offers::MEMORY == 0 {
+        "--fail-on race needs a program whose accesses are visible: build it with raddle cc, raddle c++ or cargo raddle \
+         --memory"
+    } else if program.language == Language::Rust && program.offers & offers::STD == 0 {
+        "--fail-on race needs Rust's standard library to be instrumented, because what its channels, barriers and \
+         reference counts order is not seen otherwise, and races would be reported that are none: build the program \
+         with cargo raddle --std"
+    } else {
+        return Ok(());
+    };
+    Err(OptionError::NotBuilt { what: what.to_string() })
 }
 
 /// The richest level of points that a program offers.

@@ -89,8 +89,9 @@ fn offers_of_libraries(path: &Path, interpreter: &Path) -> u32 {
 
 /// A program that was compiled for ThreadSanitizer must have hooks that the runtime can take over.
 fn check_hooks(file: &Elf, needed: &[String], undefined: &[String], offered: u32) -> Result<(), Refusal> {
-    let own = |s: &object::read::elf::ElfSymbol64<'_, '_, _, _>| s.is_definition() && s.name() == Ok(TSAN);
-    if needed.iter().any(|name| name.starts_with("libtsan.so")) || file.dynamic_symbols().any(|s| own(&s)) {
+    // gcc's is a library, clang's is in the program itself, and so are our hooks, but with a note.
+    let inside = || file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok("__tsan_init"));
+    if needed.iter().any(|name| name.starts_with("libtsan.so")) || offers(file) == 0 && inside() {
         return Err(Refusal::ThreadSanitizer);
     }
     if offered == 0 && undefined.iter().any(|name| name.starts_with("__tsan_")) {
@@ -98,9 +99,6 @@ fn check_hooks(file: &Elf, needed: &[String], undefined: &[String], offered: u32
     }
     Ok(())
 }
-
-/// A function of ThreadSanitizer's own runtime, which raddle's hooks do not have.
-const TSAN: &str = "__tsan_get_report_data";
 
 /// Looks at a program file without starting it.
 ///

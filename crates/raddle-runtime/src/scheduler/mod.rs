@@ -690,7 +690,7 @@ impl Scheduler {
     pub fn may_pass(&mut self, me: ThreadId) -> Option<(u64, bool)> {
         let thread = &self.threads[me.index()];
         let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
-        let watched = self.outside_touched || self.trap_again || self.somebody_spins;
+        let watched = self.outside_touched || self.trap_again || self.somebody_spins || self.foreign_threads;
         if busy || watched || self.futile != 0 || self.decides != Decides::Engine || !self.enabled.contains(me) {
             return None;
         }
