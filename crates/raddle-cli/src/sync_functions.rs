@@ -19,7 +19,12 @@ pub struct SyncFunctions {
     pub names: Vec<String>,
     /// Where they are in the program's file.
     pub addresses: Vec<u64>,
+    /// What is at each address, without parameters.
+    pub readable: Vec<String>,
 }
+
+/// Arguments of a call that are shown: how many a function has is not known.
+const SHOWN: usize = 4;
 
 /// Why a function is not found.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +59,13 @@ struct Function {
 }
 
 impl SyncFunctions {
+    /// A call of the function at an address, with its first arguments.
+    pub fn call(&self, address: u64, arguments: &[u64]) -> Option<String> {
+        let at = self.addresses.iter().position(|known| *known == address)?;
+        let shown: Vec<_> = arguments.iter().take(SHOWN).map(|argument| format!("{argument:#x}")).collect();
+        Some(format!("in a call {}({}, …)", self.readable[at], shown.join(", ")))
+    }
+
     /// Finds functions by name in a program's file.
     pub fn find(program: &Path, names: &[String]) -> Result<SyncFunctions, SyncFunctionError> {
         if names.is_empty() {
@@ -73,27 +85,28 @@ impl SyncFunctions {
 }
 
 fn among(functions: &[Function], names: &[String]) -> Result<SyncFunctions, SyncFunctionError> {
-    let mut addresses = Vec::new();
+    let mut found = Vec::new();
     for name in names {
         if functions.is_empty() {
             return Err(SyncFunctionError::Stripped(name.clone()));
         }
         let meant = functions.iter().filter(|function| function.is_called(name));
-        let before = addresses.len();
-        addresses.extend(meant.map(|function| function.address));
-        if addresses.len() == before {
+        let before = found.len();
+        found.extend(meant.map(|function| (function.address, without_parameters(&function.readable))));
+        if found.len() == before {
             let known = functions.iter().map(|function| without_parameters(&function.readable));
             let nearest = suggest::nearest(name, known);
             let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
             return Err(SyncFunctionError::Unknown { name: name.clone(), hint });
         }
     }
-    addresses.sort_unstable();
-    addresses.dedup();
-    if addresses.len() > SYNC_FUNCTIONS {
-        return Err(SyncFunctionError::TooMany { count: addresses.len() });
+    found.sort_unstable();
+    found.dedup_by_key(|(address, _)| *address);
+    if found.len() > SYNC_FUNCTIONS {
+        return Err(SyncFunctionError::TooMany { count: found.len() });
     }
-    Ok(SyncFunctions { names: names.to_vec(), addresses })
+    let (addresses, readable) = found.into_iter().map(|(address, name)| (address, name.to_string())).unzip();
+    Ok(SyncFunctions { names: names.to_vec(), addresses, readable })
 }
 
 impl Function {

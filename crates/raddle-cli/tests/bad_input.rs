@@ -54,7 +54,10 @@ fn options_that_make_no_sense() {
     test(&["--policy", "ptc"], &["there is no policy `ptc`", "did you mean `pct`?"]);
     test(&["--policy", "pct:depth=3"], &["has no parameter `depth`"]);
     test(&["--policy", "pct:d=99"], &["a whole number from 1 to 64"]);
-    test(&["--points", "memory"], &["not built yet; --points sync is"]);
+    test(&["--points", "atomics"], &["--points atomics is not known; did you mean `atomic`?"]);
+    test(&["--fail-on", "races"], &["--fail-on races is not known; did you mean `race`?"]);
+    test(&["--fail-on", "race"], &["accesses are visible", "raddle cc"]);
+    test(&["--suppressions", "no-such-file"], &["no-such-file (--suppressions) cannot be used"]);
     test(&["--switch", "fibre"], &["fibre", "fiber"]);
     test(&["--guard", "0.1", "--no-guard"], &["--guard", "--no-guard"]);
     test(&["--expect-output", "/no/such/file"], &["cannot read /no/such/file"]);

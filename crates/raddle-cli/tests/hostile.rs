@@ -78,3 +78,26 @@ fn a_named_function_becomes_a_schedule_point() {
     let report = folder.json(&[&options[..], &["--sync-function", "publish"]].concat(), "./races");
     assert_eq!(first_failure(&report).0, "assert", "{report}");
 }
+
+#[test]
+fn calls_of_a_named_function_have_arguments_and_an_end() {
+    let folder = Folder::new();
+    let before = "#include <setjmp.h>\n#include <sys/wait.h>\n\
+         static jmp_buf away; static volatile long sum;\n\
+         __attribute__((noinline)) long add(long to, long amount) {\n\
+             if (amount == 7) longjmp(away, 1);\n\
+             assert(amount != 0x63); sum += amount; return to > 1 ? add(to - 1, amount) : sum; }";
+    // It calls itself, is left by longjmp, and runs in a child process, which is outside control.
+    let main = "add(3, 10); if (!setjmp(away)) add(1, 7); if (fork() == 0) { add(1, 1); _exit(0); }\n\
+         int status; wait(&status); assert(status == 0); pthread_join(thread, 0);\n\
+         if (getenv(\"FAILS\")) add(5, 0x63); return 0;";
+    folder.program("adds", &source(before, "add(2, 50);", main));
+    for switch in ["fiber", "os"] {
+        let options = ["--runs", "100", "--seed", "1", "--sync-function", "add", "--switch", switch];
+        let report = folder.json(&options, "./adds");
+        assert_eq!(report["failing_runs"], 0, "{report}");
+        let report = folder.json(&[&options[..], &["--env", "FAILS=1"]].concat(), "./adds");
+        assert_eq!(first_failure(&report).0, "assert", "{report}");
+        assert!(report.to_string().contains("in a call add(0x5, 0x63, "), "{report}");
+    }
+}

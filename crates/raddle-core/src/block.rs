@@ -313,6 +313,9 @@ pub struct Wishes {
 /// Sizes of stacks that are told apart.
 pub const STACKS: usize = 4;
 
+/// Arguments that are passed in registers.
+pub const ARGUMENTS: usize = 6;
+
 /// The most functions that can be made schedule points.
 pub const SYNC_FUNCTIONS: usize = 64;
 
@@ -689,6 +692,11 @@ pub struct ThreadReport {
     pub start: u64,
     /// Where a parked fiber's registers are saved; 0 for one that runs on the OS thread `tid`.
     pub context: u64,
+    /// The function named by `--sync-function` that it is in, counted from where the program is loaded; 0 for
+    /// none.
+    pub call: u64,
+    /// The first arguments of that call.
+    pub arguments: [u64; ARGUMENTS],
 }
 
 /// The text at the start of a field that is padded or ended by zeros.

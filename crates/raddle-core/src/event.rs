@@ -160,12 +160,14 @@ kinds! {
     Store = 55 "store" Write,
     /// Reading a variable again and again that does not change.
     Spin = 56 "spin" Local,
+    /// The return of a function named by `--sync-function`.
+    Return = 57 "return" Write,
 }
 
 impl EventKind {
     /// Whether it is an access to memory that a compiler's hook has shown.
     pub fn is_access(self) -> bool {
-        self as u8 >= EventKind::AtomicLoad as u8
+        (EventKind::AtomicLoad as u8..=EventKind::Spin as u8).contains(&(self as u8))
     }
 }
 

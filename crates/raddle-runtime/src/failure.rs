@@ -150,6 +150,7 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
     // All fibers are seen through the one OS thread; a parked one has its registers saved.
     let fibers = crate::switch::fibers();
     let parked = fibers && t != scheduler.current;
+    let (call, arguments) = crate::points::call::of(t).unwrap_or_default();
     ThreadReport {
         state: state as u8,
         kind: pending.kind as u8,
@@ -160,6 +161,8 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
         name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,
         context: if parked { thread.context as u64 } else { 0 },
+        call: if call == 0 { 0 } else { (call - crate::dispatch::program_base()) as u64 },
+        arguments,
     }
 }
 

@@ -389,6 +389,12 @@ impl<'a> Executor<'a> {
         let results = self.block.results();
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
+        for view in &mut views {
+            let report = &reports[usize::from(view.id)];
+            if let Some(call) = self.plan.sync_functions.call(report.call, &report.arguments) {
+                view.backtrace.insert(0, call);
+            }
+        }
         if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
             threads::mark_failed(&mut views, results.thread);
         }

@@ -117,7 +117,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the kernel's arguments; the thread that faults runs, so it holds the baton, or it is
     // outside control and nothing of the scheduler is touched.
     unsafe {
-        if signal == libc::SIGTRAP && control::mode() == Mode::Controlled && crate::points::call::on_trap(context) {
+        if signal == libc::SIGTRAP && control::mode() != Mode::Before && crate::points::call::on_trap(context) {
             if fibers() {
                 fiber::before_return(context);
             }
