@@ -3,25 +3,9 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use support::programs::{campaign, each, programs, root, Program};
-
-/// Builds the runtime beside the one that everybody else uses.
-fn checking_runtime() -> PathBuf {
-    let target = Path::new(env!("CARGO_BIN_EXE_raddle")).ancestors().nth(2).expect("the target folder");
-    let folder = target.join("self-check");
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--release", "-p", "raddle-runtime", "--features", "verify"])
-        .env("CARGO_TARGET_DIR", &folder)
-        .env_remove("RUSTFLAGS")
-        .current_dir(root())
-        .status()
-        .expect("cargo runs");
-    assert!(status.success(), "the runtime does not build with the feature `verify`");
-    folder.join("release/libraddle_runtime.so")
-}
+use support::programs::{campaign, checking_runtime, each, programs, Program};
 
 fn must_agree(program: &Program, runtime: &Path) -> Result<(), String> {
     let out = tempfile::tempdir().expect("a folder for the campaign");

@@ -8,21 +8,12 @@
 mod support;
 
 use serde_json::Value;
-use support::programs::{campaign, each, programs, raddle, runtime, Program};
+use support::programs::{campaign, each, programs, repeatable, replay, runtime, Program};
 
 const POLICIES: [&str; 2] = ["random", "pct"];
 
 /// The ways to switch threads.
 const SWITCHES: [&str; 2] = ["fiber", "os"];
-
-/// What must be the same for the same seed.
-fn repeatable(mut report: Value) -> Value {
-    if let Some(fields) = report.as_object_mut() {
-        fields.remove("seconds");
-        fields.remove("runs_per_second");
-    }
-    report
-}
 
 /// What a campaign that finds something has in common on both back-ends: everything but addresses.
 fn sketch(report: &Value) -> Value {
@@ -90,18 +81,10 @@ fn must_fail(program: &Program) -> Result<(), String> {
         // A program that takes long says how many replays are enough.
         let replays = program.get("replays").unwrap_or("50");
         for switch in SWITCHES {
-            let options = ["replay", "--switch", switch, "--runs", replays, "--json", "-"];
-            let output = raddle(program, &runtime(), out.path(), &options, std::slice::from_ref(&schedule));
-            let replayed: Value = serde_json::Deserializer::from_slice(&output.stdout)
-                .into_iter::<Value>()
-                .next()
-                .and_then(Result::ok)
-                .unwrap_or(Value::Null);
-            if output.status.code() != Some(1) || replayed["happened_again"].as_u64() != replays.parse().ok() {
-                let said = String::from_utf8_lossy(&output.stdout);
-                let complained = String::from_utf8_lossy(&output.stderr);
+            let (again, said) = replay(program, &runtime(), out.path(), switch, replays, &schedule);
+            if again != replays.parse().ok() {
                 return Err(format!(
-                    "{} under {policy}, {switch}: does not replay {replays} times of {replays}\n{said}{complained}",
+                    "{} under {policy}, {switch}: does not replay {replays} times of {replays}\n{said}",
                     program.name()
                 ));
             }
