@@ -1,20 +1,27 @@
 // Plain accesses by one thread, and nothing else: what a hook costs. Arguments: how many thousand accesses;
-// 1: main waits for the thread, 2: another thread could run as well, but PCT chooses this one.
+// how many threads: 1 and main waits for it, 2 and another could run all the time, but PCT chooses the first.
+//
+// With -DLOOP it is only the loop, for a shared library, and with -DMAIN only the rest.
 #include <pthread.h>
 #include <stdlib.h>
 
+void access_thousand(void);
+
+#ifndef MAIN
 enum { WORDS = 500 };
 
-long words[WORDS];
+static long words[WORDS];
 
-__attribute__((noinline)) static void access_all(void) {
+__attribute__((noinline)) void access_thousand(void) {
     for (int i = 0; i < WORDS; i++)
         words[i] = words[i] + i;
 }
+#endif
 
+#ifndef LOOP
 static void *work(void *rounds) {
     for (long i = 0; i < (long)rounds; i++)
-        access_all();
+        access_thousand();
     return NULL;
 }
 
@@ -33,3 +40,4 @@ int main(int argc, char **argv) {
         pthread_join(other, NULL);
     return 0;
 }
+#endif
