@@ -32,6 +32,9 @@ use timers::Timers;
 const FORGIVEN: u32 = 8;
 /// A thread that does so many operations in a row with progress is not in a livelock.
 const BUSY: u32 = 64;
+/// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
+/// spin before they park yield up to 32 times first.
+const BACK_OFF: u64 = 32;
 /// Points without any progress after which the run is called a livelock.
 const LIVELOCK: u64 = 100_000;
 /// Operations without progress after which even a single thread is looked at closely.
@@ -603,7 +606,7 @@ impl Scheduler {
                 spin::give_up(self);
             }
         }
-        if self.futile > 4 * (1 + self.enabled.len() as u64) {
+        if self.futile > BACK_OFF * (1 + self.enabled.len() as u64) {
             self.nobody_achieves_anything();
         }
         if self.enabled.is_empty() {
