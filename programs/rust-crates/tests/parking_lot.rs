@@ -1,9 +1,10 @@
 //! parking_lot: locks that spin, then park.
+//!
+//! Threads park in a table by the addresses of their locks, and two locks may share a place there. Where there are two,
+//! they are static: the addresses of stacks differ between fibers and OS threads, and then the runs would.
 
 mod pass {
-    use parking_lot::{
-        const_mutex, Condvar, FairMutex, Mutex, Once, OnceState, ReentrantMutex, RwLock, RwLockUpgradableReadGuard,
-    };
+    use parking_lot::{Condvar, FairMutex, Mutex, Once, OnceState, ReentrantMutex, RwLock, RwLockUpgradableReadGuard};
     use std::cell::Cell;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::thread;
@@ -11,7 +12,7 @@ mod pass {
 
     #[test]
     fn mutex() {
-        static TOTAL: Mutex<usize> = const_mutex(0);
+        static TOTAL: Mutex<usize> = Mutex::new(0);
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| (0..3).for_each(|_| *TOTAL.lock() += 1));
@@ -22,18 +23,19 @@ mod pass {
 
     #[test]
     fn fair_and_reentrant() {
-        let (fair, reentrant) = (FairMutex::new(0), ReentrantMutex::new(Cell::new(0)));
+        static FAIR: FairMutex<usize> = FairMutex::new(0);
+        static REENTRANT: ReentrantMutex<Cell<usize>> = ReentrantMutex::new(Cell::new(0));
         thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    *fair.lock() += 1;
-                    let outer = reentrant.lock();
-                    let inner = reentrant.lock();
+                    *FAIR.lock() += 1;
+                    let outer = REENTRANT.lock();
+                    let inner = REENTRANT.lock();
                     inner.set(outer.get() + 1);
                 });
             }
         });
-        assert_eq!((fair.into_inner(), reentrant.into_inner().get()), (3, 3));
+        assert_eq!((*FAIR.lock(), REENTRANT.lock().get()), (3, 3));
     }
 
     #[test]
@@ -75,26 +77,27 @@ mod pass {
 
     #[test]
     fn condvar() {
-        let (queue, added) = (Mutex::new(Vec::new()), Condvar::new());
+        static QUEUE: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+        static ADDED: Condvar = Condvar::new();
         thread::scope(|scope| {
             let takers: Vec<_> = (0..2)
                 .map(|_| {
                     scope.spawn(|| {
-                        let mut queue = queue.lock();
+                        let mut queue = QUEUE.lock();
                         loop {
                             match queue.pop() {
                                 Some(item) => break item,
-                                None => added.wait(&mut queue),
+                                None => ADDED.wait(&mut queue),
                             }
                         }
                     })
                 })
                 .collect();
             for item in 0..2 {
-                queue.lock().push(item);
-                added.notify_one();
+                QUEUE.lock().push(item);
+                ADDED.notify_one();
             }
-            let mut taken: Vec<i32> = takers.into_iter().map(|taker| taker.join().unwrap()).collect();
+            let mut taken: Vec<_> = takers.into_iter().map(|taker| taker.join().unwrap()).collect();
             taken.sort();
             assert_eq!(taken, [0, 1]);
         });
@@ -103,15 +106,16 @@ mod pass {
     /// Waiters are moved from the condition to the lock, and woken one after the other.
     #[test]
     fn condvar_wakes_all() {
-        let (open, opened) = (Mutex::new(false), Condvar::new());
+        static OPEN: Mutex<bool> = Mutex::new(false);
+        static OPENED: Condvar = Condvar::new();
         thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| opened.wait_while(&mut open.lock(), |open| !*open));
+                scope.spawn(|| OPENED.wait_while(&mut OPEN.lock(), |open| !*open));
             }
-            *open.lock() = true;
-            opened.notify_all();
+            *OPEN.lock() = true;
+            OPENED.notify_all();
         });
-        assert!(opened.wait_for(&mut open.lock(), Duration::from_secs(5)).timed_out());
+        assert!(OPENED.wait_for(&mut OPEN.lock(), Duration::from_secs(5)).timed_out());
     }
 
     #[test]
@@ -134,10 +138,11 @@ mod fail {
 
     #[test]
     fn opposite_orders() {
-        let (a, b) = (Mutex::new(0), Mutex::new(0));
+        static A: Mutex<i32> = Mutex::new(0);
+        static B: Mutex<i32> = Mutex::new(0);
         thread::scope(|scope| {
-            scope.spawn(|| *a.lock() += *b.lock());
-            scope.spawn(|| *b.lock() += *a.lock());
+            scope.spawn(|| *A.lock() += *B.lock());
+            scope.spawn(|| *B.lock() += *A.lock());
         });
     }
 
@@ -174,13 +179,14 @@ mod fail {
     /// One notification for two who wait.
     #[test]
     fn one_is_not_woken() {
-        let (open, opened) = (Mutex::new(false), Condvar::new());
+        static OPEN: Mutex<bool> = Mutex::new(false);
+        static OPENED: Condvar = Condvar::new();
         thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| opened.wait_while(&mut open.lock(), |open| !*open));
+                scope.spawn(|| OPENED.wait_while(&mut OPEN.lock(), |open| !*open));
             }
-            *open.lock() = true;
-            opened.notify_one();
+            *OPEN.lock() = true;
+            OPENED.notify_one();
         });
     }
 }
