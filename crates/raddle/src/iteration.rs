@@ -8,6 +8,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
+use std::thread;
 
 thread_local! {
     /// Whether this thread is running a body. Threads that the body makes are not: who joins them decides what their
@@ -47,6 +48,7 @@ fn remember(info: &PanicHookInfo<'_>) {
 
 /// Runs a body and says why it failed, if it did. It does not unwind.
 pub(crate) fn run(body: &dyn Fn() -> Option<String>) -> Option<String> {
+    spend_token();
     IN_BODY.set(true);
     // What the body shares with other iterations is its own affair: after a failure there is no next one.
     let result = panic::catch_unwind(AssertUnwindSafe(body));
@@ -55,6 +57,13 @@ pub(crate) fn run(body: &dyn Fn() -> Option<String>) -> Option<String> {
         Ok(failure) => failure,
         Err(payload) => Some(panicked(&*payload, LAST.take())),
     }
+}
+
+/// Takes back what another thread may have given to this one in the iteration before, when it was about to park and
+/// then did not have to: the channels of the standard library do that. Makes no system call.
+fn spend_token() {
+    thread::current().unpark();
+    thread::park();
 }
 
 /// The text of a panic. The hook may have seen another one last: `resume_unwind` does not call it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::{Campaign, End};
 use crate::exit_code;
-use crate::report::count;
+use crate::report::{count, number};
 
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +98,25 @@ impl Outcome {
         match self.verdict {
             Verdict::Broken => self.failure.as_ref().map_or(String::new(), |(_, message)| message.clone()),
             Verdict::NotConcurrent | Verdict::NotControlled => count(self.runs, "run"),
-            _ => format!("{}, {}", count(self.runs, "run"), count(self.schedules, "schedule")),
+            _ => {
+                let cut = self.report.as_ref().and_then(|report| report["cut_runs"].as_u64()).filter(|&cut| cut > 0);
+                let cut = cut.map_or(String::new(), |cut| format!(", {} cut at the limit of steps", number(cut)));
+                format!("{}, {}{cut}", count(self.runs, "run"), count(self.schedules, "schedule"))
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_were_cut_are_no_secret() {
+        let mut outcome = Outcome { verdict: Verdict::Passed, runs: 1000, schedules: 7, ..Outcome::lost("") };
+        outcome.report = Some(serde_json::json!({ "cut_runs": 0 }));
+        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules");
+        outcome.report = Some(serde_json::json!({ "cut_runs": 1000 }));
+        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 1,000 cut at the limit of steps");
     }
 }

@@ -17,6 +17,8 @@ use crate::scheduler::Scheduler;
 
 /// Reads that a loop may consist of.
 const READS: usize = 16;
+/// Places where a read may be kept: reads of one loop must not drive each other out.
+const PROBES: usize = 8;
 /// Reads in a row that were all made before, after which it is a loop.
 const PATIENCE: u32 = 3;
 /// Reads that a loop makes alone before it waits.
@@ -30,7 +32,21 @@ struct Seen {
     round: u32,
     /// Reads in a row that were made before, with the same result.
     repeated: u32,
+    /// Reads for which there was no room. Each one drives out another one.
+    lost: u32,
     read: [Read; READS],
+}
+
+impl Seen {
+    /// Where a read is kept, or may be. Code that is not inlined reads all its values at one place of the program, so
+    /// that alone does not tell reads apart.
+    #[inline]
+    fn place(&self, pc: usize, address: usize) -> usize {
+        let home = pc ^ (pc >> 4) ^ (address >> 3);
+        let fits = |read: &Read| (read.pc == pc && read.address == address) || read.pc == 0 || read.round != self.round;
+        let mut places = (0..PROBES).map(|i| (home + i) % READS);
+        places.find(|&place| fits(&self.read[place])).unwrap_or((home + self.lost as usize % PROBES) % READS)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -64,8 +80,9 @@ impl Spins {
     #[inline]
     pub fn read(&mut self, t: ThreadId, pc: usize, address: usize, size: u32, value: impl FnOnce() -> u64) -> Verdict {
         let seen = &mut self.0[t.index()];
-        let slot = &mut seen.read[(pc ^ (pc >> 4)) % READS];
+        let slot = &mut seen.read[seen.place(pc, address)];
         if slot.pc != pc || slot.address != address || slot.round != seen.round {
+            seen.lost = seen.lost.wrapping_add((slot.pc != 0 && slot.round == seen.round).into());
             *slot = Read { pc, address, value: 0, round: seen.round, size: 0 };
             seen.repeated = 0;
             return Verdict::News;
@@ -88,8 +105,11 @@ impl Spins {
     #[inline]
     pub fn loops(&self, t: ThreadId, pc: usize, address: usize) -> bool {
         let seen = &self.0[t.index()];
-        let slot = &seen.read[(pc ^ (pc >> 4)) % READS];
-        seen.repeated >= PATIENCE && slot.pc == pc && slot.address == address && slot.round == seen.round
+        if seen.repeated < PATIENCE {
+            return false;
+        }
+        let slot = &seen.read[seen.place(pc, address)];
+        slot.pc == pc && slot.address == address && slot.round == seen.round
     }
 
     /// Whether one of the values that the thread waits for has changed.
@@ -221,6 +241,31 @@ mod tests {
         let mut spins = spins();
         let mut turns = (0..20).map(|i| read(&mut spins, ME, 0x400 + 5 * (i % 2), 0x10 * (i % 2), 7));
         assert!(turns.any(|verdict| verdict == Verdict::Loops));
+    }
+
+    #[test]
+    fn reads_with_the_same_home_are_a_loop_too() {
+        let mut spins = spins();
+        // These four have one home, as any four out of many have now and then.
+        let mut turns = (0..40).map(|i| read(&mut spins, ME, 0x1000 + 0x100 * (i % 4), 0x10, 7));
+        assert!(turns.any(|verdict| verdict == Verdict::Loops));
+    }
+
+    #[test]
+    fn reads_by_one_function_are_a_loop_too() {
+        let mut spins = spins();
+        let mut turns = (0..40).map(|i| read(&mut spins, ME, 0x400, 0x80 * (i % 4), 7));
+        assert!(turns.any(|verdict| verdict == Verdict::Loops));
+    }
+
+    #[test]
+    fn a_loop_finds_room_after_much_else() {
+        for first in 0..16 {
+            let mut spins = spins();
+            (0..100).for_each(|i| _ = read(&mut spins, ME, 0x400, 8 * i, 0));
+            let mut turns = (0..80).map(|i| read(&mut spins, ME, 0x800 + first, 0x80 * (i % 4), 7));
+            assert!(turns.any(|verdict| verdict == Verdict::Loops));
+        }
     }
 
     #[test]

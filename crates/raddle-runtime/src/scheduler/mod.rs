@@ -28,10 +28,18 @@ use clock::{Clock, NEVER};
 use thread::{owner, Life, Packed, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
+/// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
+/// dozens of them in each turn, and few calls.
+const ACCESS: u32 = 1;
+/// What any other operation weighs.
+const OPERATION: u32 = 8;
 /// Operations after which an earlier one without progress is forgotten.
-const FORGIVEN: u32 = 8;
+const FORGIVEN: u32 = 8 * OPERATION;
 /// A thread that does so many operations in a row with progress is not in a livelock.
-const BUSY: u32 = 64;
+const BUSY: u32 = 64 * OPERATION;
+/// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
+/// spin before they park yield up to 32 times first.
+const BACK_OFF: u64 = 32;
 /// Points without any progress after which the run is called a livelock.
 const LIVELOCK: u64 = 100_000;
 /// Operations without progress after which even a single thread is looked at closely.
@@ -579,7 +587,9 @@ impl Scheduler {
             self.futile += 1;
             return;
         }
-        thread.since_futile += 1;
+        let done = self.pending[me.index()].kind;
+        let weight = if done.is_access() { ACCESS } else { OPERATION };
+        thread.since_futile = thread.since_futile.saturating_add(weight);
         if thread.since_futile > FORGIVEN {
             thread.spins = 0;
         }
@@ -603,7 +613,7 @@ impl Scheduler {
                 spin::give_up(self);
             }
         }
-        if self.futile > 4 * (1 + self.enabled.len() as u64) {
+        if self.futile > BACK_OFF * (1 + self.enabled.len() as u64) {
             self.nobody_achieves_anything();
         }
         if self.enabled.is_empty() {
@@ -727,7 +737,7 @@ impl Scheduler {
             }
         }
         let thread = &mut self.threads[me.index()];
-        thread.since_futile = thread.since_futile.saturating_add(accesses as u32);
+        thread.since_futile = thread.since_futile.saturating_add(ACCESS * accesses as u32);
         self.achieved();
     }
 

@@ -192,7 +192,7 @@ pub struct Thread {
     pub inside: u32,
     /// Operations without progress, lately.
     pub spins: u32,
-    /// Operations since the last one without progress.
+    /// Operations since the last one without progress, by weight.
     pub since_futile: u32,
     /// What it needs in order to go on.
     pub wait: Packed,
