@@ -102,8 +102,7 @@ impl Files {
             .filter(|access| access.atomic == 0)
             .filter_map(|access| {
                 let (path, address) = self.locate(&seen.loaded, access.frames[0])?;
-                let file = path.file_name()?.to_string_lossy().chars().take(63).collect();
-                Some(Place { file, address })
+                Some(Place { file: file_name(&path)?, address })
             })
             .collect();
         places.sort();
@@ -188,6 +187,11 @@ impl Files {
         };
         format!("byte {offset} of a heap block of {}{by}", count(race.heap_size, "byte"))
     }
+}
+
+/// The name of a file as places have it; the block has no room for longer ones.
+pub fn file_name(path: &Path) -> Option<String> {
+    Some(path.file_name()?.to_string_lossy().chars().take(63).collect())
 }
 
 fn deed(access: &RaceAccess) -> &'static str {

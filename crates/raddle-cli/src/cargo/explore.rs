@@ -92,7 +92,7 @@ impl Executable {
             seconds: campaign.seconds,
             failure: failure.map(|failure| (failure.kind.name().to_string(), failure.message.clone())),
             text: text::summary(&summary, Amount::Quiet, console::colors_enabled()),
-            report: serde_json::to_value(Report::new(&summary)).ok(),
+            report: self.tester.options.json.as_ref().and_then(|_| serde_json::to_value(Report::new(&summary)).ok()),
         })
     }
 }

@@ -22,7 +22,7 @@ mod run;
 mod selection;
 mod test;
 mod users_wrapper;
-mod visible;
+pub mod visible;
 mod wrapper;
 
 use std::ffi::OsString;

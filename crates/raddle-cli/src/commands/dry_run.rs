@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use raddle_core::block::Escape;
+use raddle_core::block::{Escape, Points};
+
+use raddle_core::hooks::offers;
 
 use super::print;
 use crate::dynamic_symbols;
@@ -42,11 +44,11 @@ struct Library {
     undefined: BTreeSet<String>,
 }
 
-/// Prints what would be controlled.
-pub fn run(program: &Program, runtime: &Path) -> Result<u8, Error> {
+/// Prints what would be controlled, with these points or else the richest that there are.
+pub fn run(program: &Program, runtime: &Path, points: Option<Points>) -> Result<u8, Error> {
     let failed = |source| Error::Read { path: runtime.to_path_buf(), source };
     let exported = dynamic_symbols::exported(runtime).map_err(failed)?;
-    print(&text(program, &libraries(program), &exported));
+    print(&text(program, points, &libraries(program), &exported));
     Ok(exit_code::OK)
 }
 
@@ -65,7 +67,7 @@ fn libraries(program: &Program) -> Vec<Library> {
     read.collect()
 }
 
-fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -> String {
+fn text(program: &Program, points: Option<Points>, libraries: &[Library], exported: &BTreeSet<String>) -> String {
     let mut out = String::new();
     let language = match program.language {
         Language::C => "C",
@@ -82,14 +84,8 @@ fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -
     fact("build-id", program.build_id.as_deref().unwrap_or("none"));
     fact("libraries", &program.needed.join(", "));
     fact("debug info", yes_no(program.debug_info, "yes", "no: backtraces will have no lines (-g adds them)"));
-    fact(
-        "instrumented",
-        yes_no(
-            program.instrumented(),
-            "yes: it has memory and atomic schedule points",
-            "no: calls and futexes are the schedule points",
-        ),
-    );
+    fact("instrumented", offered(program));
+    fact("points", &points_text(program, points));
 
     let controlled = program.undefined.iter().filter(|name| exported.contains(*name)).cloned();
     section(&mut out, "controlled calls of the program", controlled.collect());
@@ -113,6 +109,29 @@ fn text(program: &Program, libraries: &[Library], exported: &BTreeSet<String>) -
     out
 }
 
+/// What of its accesses to memory the program shows.
+fn offered(program: &Program) -> &'static str {
+    let std = program.offers & offers::STD != 0;
+    match (program.offers & offers::MEMORY != 0, program.instrumented()) {
+        (_, false) => "no: raddle cc, raddle c++ and cargo raddle make atomics and memory visible",
+        (false, true) if std => "atomics, Rust's standard library included",
+        (false, true) => "atomics",
+        (true, true) if std => "atomics and every plain access, Rust's standard library included",
+        (true, true) => "atomics and every plain access",
+    }
+}
+
+/// The level that would be used, and why.
+fn points_text(program: &Program, asked: Option<Points>) -> String {
+    let Some(points) = asked else {
+        return format!("{} (the default for this program)", program.richest_points().name());
+    };
+    match program.lacks(points) {
+        Some(lack) => format!("{}, but {lack}", points.name()),
+        None => points.name().to_string(),
+    }
+}
+
 /// Why a function stays outside control, if it does.
 fn reason(name: &str) -> Option<&'static str> {
     UNCONTROLLED.iter().find(|(start, _)| matches_name(start, name)).map(|(_, reason)| *reason)
@@ -132,6 +151,7 @@ fn section(out: &mut String, title: &str, lines: Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
 
     #[test]
     fn tells_controlled_from_uncontrolled() {
@@ -152,6 +172,26 @@ mod tests {
             name: "libstdc++.so.6".into(),
             undefined: BTreeSet::from(["pthread_create".to_string(), "aio_read".to_string()]),
         };
-        insta::assert_snapshot!(text(&program, &[library], &exported));
+        insta::assert_snapshot!(text(&program, None, &[library], &exported));
+    }
+
+    #[test]
+    fn says_what_is_visible_and_which_level_is_used() {
+        let mut program = sample::plan().target.program;
+        let mut said = |offers: u32, asked: Option<Points>| {
+            program.offers = offers;
+            format!("{}; {}", offered(&program), points_text(&program, asked))
+        };
+        let (atomics, memory, std) = (offers::ATOMICS, offers::ATOMICS | offers::MEMORY, offers::STD);
+        let all = [
+            said(0, None),
+            said(0, Some(Points::Atomic)),
+            said(atomics, None),
+            said(atomics, Some(Points::Memory)),
+            said(atomics | std, None),
+            said(memory, None),
+            said(memory | std, Some(Points::Sync)),
+        ];
+        insta::assert_snapshot!(all.join("\n"));
     }
 }

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use raddle_core::block::Points;
 use raddle_core::hooks::offers;
 use raddle_core::schedule::MAX_DECISIONS;
 
@@ -40,7 +39,7 @@ pub fn run(args: &args::Test) -> Result<u8, Error> {
         eprintln!("note: the runtime library is {}", runtime.display());
     }
     if args.dry_run {
-        return dry_run::run(&program, &runtime);
+        return dry_run::run(&program, &runtime, options.points);
     }
     if options.fail_on_race {
         can_tell_races(&program)?;
@@ -110,7 +109,7 @@ impl Tester {
         let summary = Summary { plan: &plan, campaign: &campaign };
         self.print_summary(&summary, None);
         let status = status(&campaign);
-        self.write_json(&Report::new(&summary), status)
+        self.write_json(|| Report::new(&summary), status)
     }
 
     /// A campaign for each check that the program reaches, each in one process.
@@ -122,6 +121,7 @@ impl Tester {
         }
         let mut statuses = Vec::new();
         let mut reports = Vec::new();
+        let wanted = self.options.json.is_some();
         for number in 1.. {
             let mut plan = self.plan(command.to_vec());
             plan.check = Some(number);
@@ -142,15 +142,15 @@ impl Tester {
             let name = wishes.name.unwrap_or_else(|| format!("check {number}"));
             self.print_summary(&summary, Some(&name));
             statuses.push(status(&campaign));
-            reports.push(TestReport { test: name, report: Report::new(&summary) });
+            reports.extend(wanted.then(|| TestReport { test: name, report: Report::new(&summary) }));
             if campaign.end == End::Interrupted {
                 break;
             }
         }
         if let ([report], [status]) = (&reports[..], &statuses[..]) {
-            return self.write_json(report, *status);
+            return self.write_json(|| report, *status);
         }
-        self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
+        self.write_json(|| EachReport { version: 1, tests: reports }, worst(&statuses))
     }
 
     /// A campaign for the plan's check; `None`: the program does not reach it.
@@ -185,18 +185,19 @@ impl Tester {
         let tests = tests.filter(|tests| !tests.is_empty()).ok_or_else(|| Error::NoTests { program: name() })?;
         let mut statuses = Vec::new();
         let mut reports = Vec::new();
+        let wanted = self.options.json.is_some();
         for TestCase { name, arguments } in tests {
             let plan = self.plan_of_test(command[..1].iter().cloned().chain(arguments).collect())?;
             let campaign = self.campaign(&plan)?;
             let summary = Summary { plan: &plan, campaign: &campaign };
             self.print_summary(&summary, Some(&name));
             statuses.push(status(&campaign));
-            reports.push(TestReport { test: name, report: Report::new(&summary) });
+            reports.extend(wanted.then(|| TestReport { test: name, report: Report::new(&summary) }));
             if campaign.end == End::Interrupted {
                 break;
             }
         }
-        self.write_json(&EachReport { version: 1, tests: reports }, worst(&statuses))
+        self.write_json(|| EachReport { version: 1, tests: reports }, worst(&statuses))
     }
 
     /// The plan for a program that was told to run one of its tests.
@@ -247,7 +248,7 @@ impl Tester {
             policy: options.policy.clone(),
             guard: options.guard,
             seed: options.seed,
-            points: options.points.unwrap_or_else(|| richest(self.program.offers)),
+            points: options.points.unwrap_or_else(|| self.program.richest_points()),
             fail_on_race: options.fail_on_race.then(|| options.benign.clone()),
             realtime: now(),
             cpus: options.cpus,
@@ -274,7 +275,11 @@ impl Tester {
     }
 
     fn print_summary(&self, summary: &Summary<'_>, test: Option<&str>) {
-        let amount = if self.options.quiet { Amount::Quiet } else { Amount::Normal };
+        let amount = match (self.options.quiet, self.options.verbose) {
+            (true, _) => Amount::Quiet,
+            (_, true) => Amount::Verbose,
+            (false, false) => Amount::Normal,
+        };
         let to_stderr = self.options.json.as_deref() == Some(Path::new("-"));
         let colors = if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() };
         let mut text = text::summary(summary, amount, colors);
@@ -289,8 +294,8 @@ impl Tester {
     }
 
     /// A report that cannot be written does not hide a failure.
-    fn write_json(&self, report: &impl serde::Serialize, status: u8) -> Result<u8, Error> {
-        match self.options.json.as_deref().map(|path| write_json(path, report)) {
+    fn write_json<R: serde::Serialize>(&self, report: impl FnOnce() -> R, status: u8) -> Result<u8, Error> {
+        match self.options.json.as_deref().map(|path| write_json(path, &report())) {
             Some(Err(error)) if status == exit_code::FAILURE => {
                 eprintln!("error: {error}");
                 Ok(status)
@@ -346,17 +351,6 @@ fn can_tell_races(program: &Program) -> Result<(), OptionError> {
         return Ok(());
     };
     Err(OptionError::NotBuilt { what: what.to_string() })
-}
-
-/// The richest level of points that a program offers.
-fn richest(offered: u32) -> Points {
-    if offered & offers::MEMORY != 0 {
-        Points::Race
-    } else if offered & offers::ATOMICS != 0 {
-        Points::Atomic
-    } else {
-        Points::Sync
-    }
 }
 
 fn now() -> u64 {

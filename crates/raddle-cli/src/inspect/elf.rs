@@ -10,6 +10,8 @@ use std::{ffi::CString, ptr};
 use object::elf;
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, ReadCache};
+use raddle_core::block::Points;
+use raddle_core::hooks;
 
 pub use super::refusal::Refusal;
 pub use super::search_path::{find_in_path, is_executable};
@@ -61,6 +63,35 @@ impl Program {
     /// Whether accesses to memory are visible.
     pub fn instrumented(&self) -> bool {
         self.offers != 0
+    }
+
+    /// What is visible, in words.
+    pub fn offered(&self) -> Vec<&'static str> {
+        let all = [(hooks::offers::ATOMICS, "atomics"), (hooks::offers::MEMORY, "memory"), (hooks::offers::STD, "std")];
+        all.into_iter().filter(|(bit, _)| self.offers & bit != 0).map(|(_, name)| name).collect()
+    }
+
+    /// The richest level of points that the program offers. `memory` is richer than `race`, but finds less in
+    /// the same time.
+    pub fn richest_points(&self) -> Points {
+        if self.offers & hooks::offers::MEMORY != 0 {
+            Points::Race
+        } else if self.offers & hooks::offers::ATOMICS != 0 {
+            Points::Atomic
+        } else {
+            Points::Sync
+        }
+    }
+
+    /// Why the program does not have all points of a level, and what to do.
+    pub fn lacks(&self, points: Points) -> Option<&'static str> {
+        if points > Points::Sync && !self.instrumented() {
+            return Some("the program is not instrumented: build it with raddle cc, raddle c++ or cargo raddle");
+        }
+        (points > Points::Atomic && self.offers & hooks::offers::MEMORY == 0).then_some(
+            "only the program's atomics are visible: build it without RADDLE_VISIBLE=atomics, or with cargo raddle \
+             --memory",
+        )
     }
 }
 

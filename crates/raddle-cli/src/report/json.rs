@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
+use super::racing::{self, RacingPlace};
 use super::Summary;
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
@@ -20,6 +21,7 @@ pub struct Report {
     guard: Guard,
     seed: u64,
     points: &'static str,
+    offers: Vec<&'static str>,
     runs: u64,
     failing_runs: u64,
     first_failing_run: Option<u64>,
@@ -32,6 +34,7 @@ pub struct Report {
     seconds: f64,
     runs_per_second: f64,
     uncontrolled: Vec<&'static str>,
+    racing: Vec<RacingPlace>,
     failures: Vec<Failure>,
 }
 
@@ -76,6 +79,7 @@ impl Report {
             guard: Guard { override_probability: plan.guard.override_probability, lower: plan.guard.lower_probability },
             seed: plan.seed,
             points: plan.points.name(),
+            offers: plan.target.program.offered(),
             runs: tally.runs,
             failing_runs: tally.failing_runs,
             first_failing_run: tally.first_failing_run,
@@ -88,6 +92,7 @@ impl Report {
             seconds: campaign.seconds,
             runs_per_second: tally.runs as f64 / campaign.seconds.max(1e-9),
             uncontrolled: summary.uncontrolled(),
+            racing: racing::places(summary),
             failures: campaign.findings.iter().map(failure).collect(),
         }
     }
@@ -133,6 +138,7 @@ mod tests {
     fn has_the_fields_of_the_contract() {
         let (plan, mut campaign) = (sample::plan(), sample::campaign(17));
         campaign.findings = vec![sample::deadlock(), sample::assertion(Err("full".into()))];
+        campaign.racing = sample::racing();
         let report = Report::new(&Summary { plan: &plan, campaign: &campaign });
         insta::assert_snapshot!(serde_json::to_string_pretty(&report).expect("is JSON"));
     }

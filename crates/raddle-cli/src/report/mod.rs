@@ -2,9 +2,10 @@
 
 pub mod command_line;
 pub mod json;
+pub mod racing;
 pub mod replay;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub mod text;
 
 use raddle_core::block::Escape;

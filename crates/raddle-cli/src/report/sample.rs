@@ -1,5 +1,6 @@
 //! Campaigns that never were, for the tests of reports.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use raddle_core::block::Points;
@@ -8,6 +9,7 @@ use raddle_core::policy::Profile;
 
 use crate::campaign::findings::Finding;
 use crate::campaign::plan::{Expectations, Plan, Target};
+use crate::campaign::races::Place;
 use crate::campaign::run_report::{Counts, Failure, Kind, RunReport, Verdict};
 use crate::campaign::stdin::Stdin;
 use crate::campaign::tally::Tally;
@@ -85,6 +87,13 @@ pub fn campaign(runs: u64) -> Campaign {
         seconds: 0.42,
         end: End::Complete,
     }
+}
+
+/// Two places, in files that are not there.
+pub fn racing() -> BTreeSet<Place> {
+    [("bank", 0x11d5), ("libaccounts.so", 0x2040)]
+        .map(|(file, address)| Place { file: file.to_string(), address })
+        .into()
 }
 
 /// A run of three threads.

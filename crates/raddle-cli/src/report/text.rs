@@ -7,7 +7,7 @@ use console::Style;
 use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 
-use super::{command_line, count, number, Summary};
+use super::{command_line, count, number, racing, Summary};
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
 use crate::campaign::End;
@@ -22,6 +22,8 @@ pub enum Amount {
     Quiet,
     /// As usual.
     Normal,
+    /// Each place that was seen to race, too.
+    Verbose,
 }
 
 /// The summary of a campaign.
@@ -39,9 +41,9 @@ fn write_summary(out: &mut String, s: &Summary<'_>, amount: Amount, paint: Paint
         return Ok(());
     }
     writeln!(out, "{}", verdict(s, paint))?;
-    if amount == Amount::Normal {
+    if amount != Amount::Quiet {
         writeln!(out)?;
-        facts(out, s)?;
+        facts(out, s, amount)?;
     }
     for finding in &s.campaign.findings {
         writeln!(out)?;
@@ -80,13 +82,21 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
     }
 }
 
-fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
+fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     let (plan, campaign) = (s.plan, s.campaign);
     let tally = &campaign.tally;
     let mut fact = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
     fact("seed", plan.seed.to_string())?;
     fact("policy", format!("{}, {}", plan.policy, guard_text(plan.guard)))?;
     fact("points", points_text(s))?;
+    if amount == Amount::Verbose {
+        let mut places: Vec<_> = racing::places(s).iter().map(racing::RacingPlace::text).collect();
+        // The read and the write of one statement.
+        places.dedup();
+        for (i, place) in places.into_iter().enumerate() {
+            fact(if i == 0 { "racing" } else { "" }, place)?;
+        }
+    }
     let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
     fact("runs", format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)))?;
     fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
@@ -120,10 +130,8 @@ fn facts(out: &mut String, s: &Summary<'_>) -> fmt::Result {
 fn points_text(s: &Summary<'_>) -> String {
     let (plan, racing) = (s.plan, s.campaign.racing.len() as u64);
     let name = plan.points.name();
-    if plan.points > Points::Sync && !plan.target.program.instrumented() {
-        return format!(
-            "{name}, but the program is not instrumented: build it with raddle cc, raddle c++ or cargo raddle"
-        );
+    if let Some(lack) = plan.target.program.lacks(plan.points) {
+        return format!("{name}, but {lack}");
     }
     match plan.points {
         Points::Race if racing == 0 => format!("{name}; no place was seen to race"),
@@ -225,6 +233,7 @@ mod tests {
     use crate::campaign::tally::Tally;
     use crate::inspect::elf::Language;
     use crate::report::sample;
+    use raddle_core::hooks::offers;
 
     #[test]
     fn no_failure() {
@@ -236,6 +245,32 @@ mod tests {
         campaign.fallback = vec!["it starts threads before main".into()];
         let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn places_that_race() {
+        let (mut plan, mut campaign) = (sample::plan(), sample::campaign(1000));
+        plan.points = Points::Race;
+        plan.target.program.offers = offers::ATOMICS | offers::MEMORY;
+        campaign.racing = sample::racing();
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Verbose, false);
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn points_that_are_not_there() {
+        let (mut plan, campaign) = (sample::plan(), sample::campaign(1));
+        plan.points = Points::Race;
+        assert_eq!(
+            points_text(&Summary { plan: &plan, campaign: &campaign }),
+            "race, but the program is not instrumented: build it with raddle cc, raddle c++ or cargo raddle"
+        );
+        plan.target.program.offers = offers::ATOMICS;
+        assert_eq!(
+            points_text(&Summary { plan: &plan, campaign: &campaign }),
+            "race, but only the program's atomics are visible: build it without RADDLE_VISIBLE=atomics, or with cargo \
+             raddle --memory"
+        );
     }
 
     #[test]
