@@ -1,6 +1,8 @@
 //! `raddle doctor`: what works on this machine and what does not, why it matters, and what to do.
 
-use std::ffi::CStr;
+mod toolchains;
+
+use std::ffi::{CStr, OsString};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +17,7 @@ use crate::campaign::{self, launch, End};
 use crate::environment;
 use crate::error::Error;
 use crate::exit_code;
-use crate::inspect::elf;
+use crate::inspect::elf::{self, Program};
 use crate::inspect::stack::Unwinder;
 use crate::options::{Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
 use crate::policy_choice::PolicyChoice;
@@ -50,6 +52,8 @@ enum Weight {
     Limit,
     /// As before, and the limit is one of permissions, which a container can be given.
     Forbidden,
+    /// Something more could be had.
+    Note,
 }
 
 /// Something that is not there.
@@ -65,7 +69,9 @@ struct Problem {
 /// Runs the command.
 pub fn run(args: &args::Doctor) -> Result<u8, Error> {
     let (runtime, fibers) = runtime(args.runtime.as_deref());
-    let checks = [
+    // What it cannot be tried with need not be found a second time.
+    let usable = runtime_library::find(args.runtime.as_deref()).ok().filter(|_| runtime.problem.is_none());
+    let mut checks = vec![
         machine(),
         kernel(),
         glibc(),
@@ -78,6 +84,8 @@ pub fn run(args: &args::Doctor) -> Result<u8, Error> {
         fibers,
         cores(),
     ];
+    checks.extend(toolchains::compilers(usable.as_deref()));
+    checks.extend(toolchains::rust());
     print(&text(&checks, in_container()));
     let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.weight == Weight::Fatal));
     Ok(if usable { exit_code::OK } else { exit_code::USAGE })
@@ -90,11 +98,12 @@ fn text(checks: &[Check], container: bool) -> String {
         let _ = match &check.problem {
             None => writeln!(out, "ok       {}", check.name),
             Some(problem) => {
-                writeln!(out, "missing  {}: {}\n         {}", check.name, problem.seen, problem.advice)
+                let word = if problem.weight == Weight::Note { "note" } else { "missing" };
+                writeln!(out, "{word:<8} {}: {}\n         {}", check.name, problem.seen, problem.advice)
             }
         };
     }
-    let missing = checks.iter().filter_map(|check| check.problem.as_ref());
+    let missing = checks.iter().filter_map(|check| check.problem.as_ref().filter(|p| p.weight != Weight::Note));
     let _ = match (missing.clone().count(), missing.clone().any(|p| p.weight == Weight::Fatal)) {
         (0, _) => writeln!(out, "\nraddle works here"),
         (_, false) => writeln!(out, "\nraddle works here, with the limits above"),
@@ -115,6 +124,10 @@ fn good(name: impl Into<String>) -> Check {
 
 fn bad(name: impl Into<String>, weight: Weight, seen: impl Into<String>, advice: &'static str) -> Check {
     Check { name: name.into(), problem: Some(Problem { weight, seen: seen.into(), advice }) }
+}
+
+fn note(name: impl Into<String>, seen: impl Into<String>, advice: &'static str) -> Check {
+    bad(name, Weight::Note, seen, advice)
 }
 
 fn machine() -> Check {
@@ -217,11 +230,23 @@ fn fibers(obstacles: &[String]) -> Check {
 fn load(runtime: &Path) -> Result<Vec<String>, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
     let program = elf::inspect(&this).map_err(|refusal| refusal.to_string())?;
-    let plan = Plan {
+    let mut plan = plan(program, "raddle".into(), runtime)?;
+    plan.target.command.push("--version".into());
+    let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;
+    match (campaign.end, campaign.findings.first()) {
+        (End::Broken(error), _) => Err(error.to_string()),
+        (_, Some(finding)) => Err(format!("a program with it fails: {}", finding.failure.message)),
+        (_, None) => Ok(campaign.os_threads),
+    }
+}
+
+/// One run of a program.
+fn plan(program: Program, name: OsString, runtime: &Path) -> Result<Plan, String> {
+    Ok(Plan {
         target: Target {
+            executable: program.path.clone(),
             program,
-            executable: this,
-            command: vec!["raddle".into(), "--version".into()],
+            command: vec![name],
             directory: "/".into(),
             own_directory: false,
             environment: environment::for_test(&[]),
@@ -251,13 +276,7 @@ fn load(runtime: &Path) -> Result<Vec<String>, String> {
         harness: 0,
         out: std::path::PathBuf::new(),
         recording: None,
-    };
-    let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;
-    match (campaign.end, campaign.findings.first()) {
-        (End::Broken(error), _) => Err(error.to_string()),
-        (_, Some(finding)) => Err(format!("a program with it fails: {}", finding.failure.message)),
-        (_, None) => Ok(campaign.os_threads),
-    }
+    })
 }
 
 fn dispatch() -> Check {
@@ -357,6 +376,8 @@ mod tests {
         let forbidden = [bad("x", Weight::Forbidden, "y", "allow z")];
         assert!(text(&forbidden, true).contains("with the limits above\nthis is a container"));
         assert!(text(&[bad("x", Weight::Fatal, "y", "z")], true).ends_with("raddle does not work here\n"));
+        let noted = text(&[note("clang", "it was not found", "install it")], true);
+        assert_eq!(noted, "note     clang: it was not found\n         install it\n\nraddle works here\n");
     }
 
     #[test]
