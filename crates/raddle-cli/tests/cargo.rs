@@ -463,6 +463,16 @@ fn a_race_between_atomics_is_found() {
     assert!(text.contains("test counts ... FAILED") && text.contains("replay it: raddle replay"), "{text}");
 }
 
+/// What the standard library orders would not be seen.
+#[test]
+fn races_are_no_failures_without_an_instrumented_standard_library() {
+    let library = "#[test]\nfn joins() {\n    std::thread::spawn(|| ()).join().unwrap();\n}\n";
+    let project = Project::new(&[("Cargo.toml", &manifest("races", "")), ("src/lib.rs", library)]);
+    let (status, text) = project.run(&["test", "--fail-on", "race"]);
+    assert_eq!(status, 2, "{text}");
+    assert!(text.contains("cargo raddle --std"), "{text}");
+}
+
 #[test]
 fn tests_of_the_crate_raddle_run_as_checks() {
     let raddle = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates").join("raddle");

@@ -43,6 +43,9 @@ impl Executable {
     ) -> Result<Executable, CargoError> {
         let refused = |refusal| Error::Refused { program: recording.program.display().to_string(), refusal };
         let program = elf::inspect(&recording.program).map_err(refused)?;
+        if options.fail_on_race {
+            test::can_tell_races(&program).map_err(Error::from)?;
+        }
         let mut options = options.clone();
         // Several tests go on at once, each on one core.
         options.jobs = 1;

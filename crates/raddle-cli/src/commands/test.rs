@@ -339,7 +339,7 @@ pub fn worst(statuses: &[u8]) -> u8 {
 }
 
 /// Whether races can be told in a program: what orders accesses must be seen.
-fn can_tell_races(program: &Program) -> Result<(), OptionError> {
+pub fn can_tell_races(program: &Program) -> Result<(), OptionError> {
     let what = if program.offers & offers::MEMORY == 0 {
         "--fail-on race needs a program whose accesses are visible: build it with raddle cc, raddle c++ or cargo raddle \
          --memory"
