@@ -47,6 +47,32 @@ fn the_same_seed_gives_the_same_report() {
 }
 
 #[test]
+fn places_that_race_are_named() {
+    let folder = Folder::new();
+    let source = "#include <pthread.h>\nstatic int n;\nstatic void *adds(void *x) {\n    n++;\n    return x;\n}\n\
+                  int main(void) {\n    pthread_t t;\n    pthread_create(&t, 0, adds, 0);\n    adds(0);\n    \
+                  return pthread_join(t, 0);\n}\n";
+    folder.file("race.c", source);
+    let (status, said) = outcome(&mut folder.raddle(&["cc", "-O1", "-pthread", "race.c", "-o", "race"]));
+    assert_eq!(status, 0, "{said}");
+    let with = |more: &[&str]| folder.json(&[&["--seed", "1", "--runs", "100"], more].concat(), "./race");
+    let report = with(&[]);
+    assert_eq!(report["points"], "race");
+    assert_eq!(report["offers"], serde_json::json!(["atomics", "memory"]));
+    // The read and the write.
+    let racing = report["racing"].as_array().expect("a list");
+    assert_eq!(racing.len(), 2, "{report}");
+    for place in racing {
+        assert_eq!((&place["file"], &place["function"]), (&"race".into(), &"adds".into()));
+        assert!(place["source"].as_str().is_some_and(|source| source.ends_with("race.c:4")), "{place}");
+        assert!(place["address"].as_str().is_some_and(|address| address.starts_with("0x")), "{place}");
+    }
+    assert_eq!(with(&["--jobs", "2"]), report);
+    let (_, said) = outcome(&mut folder.raddle_with_runtime(&["test", "-v", "--runs", "20", "--", "./race"]));
+    assert!(said.contains("2 places seen to race\n  racing       adds ("), "{said}");
+}
+
+#[test]
 fn a_good_program_passes_and_one_without_threads_says_nothing() {
     let folder = Folder::new();
     folder.program("good", &counting(""));

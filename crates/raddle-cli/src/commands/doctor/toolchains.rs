@@ -60,7 +60,8 @@ fn find(name: &OsStr) -> Option<PathBuf> {
 fn try_compiler(compiler: &str, runtime: Option<&Path>) -> Check {
     let name = format!("raddle cc with {compiler}{}", after_a_blank(version_of(compiler)));
     let companion = compiler.replace("gcc", "g++").replace("clang", "clang++");
-    let advice = "raddle cc does not work with it; RADDLE_CC and RADDLE_CXX name the compilers to use";
+    let advice = "raddle cc does not work with it; is all of it installed (on Debian: apt install g++)? RADDLE_CC and \
+                  RADDLE_CXX name other compilers";
     match build_and_run(compiler, runtime) {
         Err(reason) => note(name, reason, advice),
         Ok(()) if find(OsStr::new(&companion)).is_none() => {
