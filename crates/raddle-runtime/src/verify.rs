@@ -169,7 +169,7 @@ pub fn decided(s: &mut Scheduler, me: ThreadId, next: ThreadId) {
     book.decisions += 1;
     insist(count(s, book));
     insist(choice(s, me, next));
-    let whole = s.created <= FEW || book.decisions % NOW_AND_THEN == 0;
+    let whole = s.created <= FEW || book.decisions.is_multiple_of(NOW_AND_THEN);
     if whole {
         insist(threads(s));
         insist(queues(s));
@@ -185,7 +185,7 @@ pub fn decided(s: &mut Scheduler, me: ThreadId, next: ThreadId) {
     if whole && crate::switch::fibers() {
         insist(contexts(s, &book.stacks, me, dispatch::text_contains));
     }
-    if whole && book.decisions % PATTERNS == 0 {
+    if whole && book.decisions.is_multiple_of(PATTERNS) {
         insist(patterns(s, book));
     } else if s.threads[me.index()].life != Life::Alive {
         insist(pattern(book, me));

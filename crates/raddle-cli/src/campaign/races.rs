@@ -65,6 +65,9 @@ fn names(stack: &[Frame]) -> Vec<FrameNames<'_>> {
         .collect()
 }
 
+/// Bytes of a file's name that a block has room for.
+const MOST: usize = 63;
+
 /// Reads the files of a program when they are asked for.
 #[derive(Default)]
 pub struct Files {
@@ -191,7 +194,11 @@ impl Files {
 
 /// The name of a file as places have it; the block has no room for longer ones.
 pub fn file_name(path: &Path) -> Option<String> {
-    Some(path.file_name()?.to_string_lossy().chars().take(63).collect())
+    let mut name = path.file_name()?.to_string_lossy().into_owned();
+    while name.len() > MOST {
+        name.pop();
+    }
+    Some(name)
 }
 
 fn deed(access: &RaceAccess) -> &'static str {

@@ -340,13 +340,13 @@ pub fn worst(statuses: &[u8]) -> u8 {
 
 /// Whether races can be told in a program: what orders accesses must be seen.
 pub fn can_tell_races(program: &Program) -> Result<(), OptionError> {
-    let what = if program.offers & offers::MEMORY == 0 {
-        "--fail-on race needs a program whose accesses are visible: build it with raddle cc, raddle c++ or cargo raddle \
-         --memory"
-    } else if program.language == Language::Rust && program.offers & offers::STD == 0 {
+    let what = if program.language == Language::Rust && program.offers & offers::STD == 0 {
         "--fail-on race needs Rust's standard library to be instrumented, because what its channels, barriers and \
          reference counts order is not seen otherwise, and races would be reported that are none: build the program \
-         with cargo raddle --std"
+         with cargo raddle --std --memory"
+    } else if program.offers & offers::MEMORY == 0 {
+        "--fail-on race needs a program whose accesses are visible: build it with raddle cc, raddle c++ or cargo raddle \
+         --memory"
     } else {
         return Ok(());
     };
