@@ -73,13 +73,20 @@ const FOR_EVER: usize = 1 << 32;
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.
+#[inline(always)]
 pub fn start_run() {
+    // SAFETY: there is one thread.
+    if unsafe { scheduler() }.settings().sync_offsets[0] != 0 {
+        set_breakpoints();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn set_breakpoints() {
     // SAFETY: there is one thread.
     unsafe {
         let offsets = scheduler().settings().sync_offsets;
-        if offsets[0] == 0 {
-            return;
-        }
         let patched = &mut *PATCHED.0.get();
         let base = crate::dispatch::program_base();
         (patched.sites, patched.calls) = (0, 0);

@@ -120,12 +120,19 @@ const fn numbers() -> *mut u32 {
 }
 
 /// A run starts, in a fresh process or in one that has made runs before.
+#[inline(always)]
 pub fn start_run() {
     // SAFETY: there is one thread.
+    if unsafe { scheduler() }.detects {
+        really_start_run();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn really_start_run() {
+    // SAFETY: there is one thread.
     unsafe {
-        if !scheduler().detects {
-            return;
-        }
         reserve();
         let d = detector();
         d.shadow.clear(SHADOW as *mut u8);

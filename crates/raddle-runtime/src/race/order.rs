@@ -79,12 +79,21 @@ unsafe fn really_release(me: ThreadId, key: usize) {
 ///
 /// # Safety
 /// As for [`acquire`].
+#[inline(always)]
 pub unsafe fn created(me: ThreadId, t: ThreadId) {
     // SAFETY: the caller's promise.
     unsafe {
-        if !scheduler().detects {
-            return;
+        if scheduler().detects {
+            really_created(me, t);
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn really_created(me: ThreadId, t: ThreadId) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let (mine, new) = (thread(me), thread(t));
         // The number may have belonged to a thread that has ended.
         let earlier = new.clock.get(numbers(), t.index());
@@ -102,12 +111,21 @@ pub unsafe fn created(me: ThreadId, t: ThreadId) {
 ///
 /// # Safety
 /// As for [`acquire`].
+#[inline(always)]
 pub unsafe fn ended(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
-        if !scheduler().detects {
-            return;
+        if scheduler().detects {
+            really_ended(me, key);
         }
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn really_ended(me: ThreadId, key: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
         release(me, key);
         let here = 0u8;
         // From where the thread stands up to its control block. Below, others were before it, and their
