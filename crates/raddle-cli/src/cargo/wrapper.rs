@@ -49,7 +49,9 @@ pub fn run(settings: &Settings, words: &[OsString]) -> u8 {
             return exit_code::USAGE;
         }
     };
-    if !invocation.of_std {
+    // With a std of its own making, cargo gives every crate an option of nightly's.
+    let unstable = words.iter().any(|word| word.to_string_lossy().starts_with("-Z"));
+    if !invocation.of_std && !unstable {
         // Cargo needs it for --std; the user's crates and their build scripts must not find themselves on nightly.
         match &settings.bootstrap {
             Some(value) => command.env("RUSTC_BOOTSTRAP", value),

@@ -147,11 +147,11 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
             }
             if scheduler().detects {
                 if stores {
+                    race::access(me, address as usize, SIZE, How::ATOMIC_WRITE, pc);
                     race::atomic_store(me, address as usize, order);
                 } else {
-                    race::atomic_modify(me, address as usize, order);
+                    modified(me, address as usize, SIZE, order, pc);
                 }
-                race::access(me, address as usize, SIZE, How::ATOMIC_WRITE, pc);
             }
         }
         old
@@ -188,6 +188,17 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     }
 }
 
+/// Tells the detector of a read-modify-write. The access is before what it releases: whoever acquires that
+/// may free the memory.
+unsafe fn modified(me: ThreadId, address: usize, size: usize, order: i32, pc: usize) {
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        race::atomic_load(me, address, order);
+        race::access(me, address, size, How::ATOMIC_WRITE, pc);
+        race::atomic_continue(me, address, order);
+    }
+}
+
 /// Keeps the books after a compare-and-exchange.
 unsafe fn compared(
     me: ThreadId,
@@ -208,8 +219,7 @@ unsafe fn compared(
             return;
         }
         if result.is_ok() {
-            race::atomic_modify(me, address as usize, order);
-            race::access(me, address as usize, size, How::ATOMIC_WRITE, pc);
+            modified(me, address as usize, size, order, pc);
         } else {
             race::atomic_load(me, address as usize, failure);
             race::access(me, address as usize, size, How::ATOMIC_READ, pc);
@@ -293,13 +303,17 @@ unsafe extern "C-unwind" fn wide(
                 state().access.spins.progress(me);
             }
             if scheduler().detects {
-                let how = if operation == Operation::Load { How::ATOMIC_READ } else { How::ATOMIC_WRITE };
                 match operation {
-                    Operation::Load => race::atomic_load(me, address as usize, order),
-                    Operation::Store => race::atomic_store(me, address as usize, order),
-                    _ => race::atomic_modify(me, address as usize, order),
+                    Operation::Load => {
+                        race::atomic_load(me, address as usize, order);
+                        race::access(me, address as usize, 16, How::ATOMIC_READ, pc);
+                    }
+                    Operation::Store => {
+                        race::access(me, address as usize, 16, How::ATOMIC_WRITE, pc);
+                        race::atomic_store(me, address as usize, order);
+                    }
+                    _ => modified(me, address as usize, 16, order, pc),
                 }
-                race::access(me, address as usize, 16, how, pc);
             }
         }
         1

@@ -24,7 +24,7 @@ use depot::{Depot, Stack};
 use shadow::{Cell, Shadow, Word};
 use table::Table;
 
-pub use order::{acquire, atomic_load, atomic_modify, atomic_store, created, ended, fence, release, world};
+pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, ended, fence, release, world};
 pub use report::news;
 pub use shadow::How;
 

@@ -209,15 +209,15 @@ pub unsafe fn atomic_store(me: ThreadId, address: usize, order: i32) {
     }
 }
 
-/// Thread `me` has loaded from an atomic and stored to it in one step: a release sequence goes on.
+/// Thread `me`, which has loaded from an atomic ([`atomic_load`]), stores to it in the same step: a release
+/// sequence goes on. The access comes between the two: it is part of what is released.
 ///
 /// # Safety
 /// As for [`acquire`].
-pub unsafe fn atomic_modify(me: ThreadId, address: usize, order: i32) {
+pub unsafe fn atomic_continue(me: ThreadId, address: usize, order: i32) {
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(clock) = object(address) {
-            take(me, clock, order);
             let mine = thread(me);
             let from = if releases(order) { &mine.clock } else { &mine.released };
             detector().pool.join(numbers(), clock, from);
