@@ -21,7 +21,7 @@ int main(void) {
     struct object *object = malloc(sizeof *object);
     object->references = 2;
     object->value = 7;
-    pthread_t first = start(releases, object), second = start(releases, object);
+    pthread_t first = start(releases, (long)object), second = start(releases, (long)object);
     finish(first);
     finish(second);
     return 0;
