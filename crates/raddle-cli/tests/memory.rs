@@ -346,6 +346,38 @@ fn half_of_a_program_is_instrumented() {
     }
 }
 
+const ENDS_WITH_ACCESSES: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <raddle.h>
+#include <time.h>
+static long words[500], first;
+static void *adds(void *unused) { words[0]++; return unused; }
+static void body(void *unused) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    long now = time.tv_sec * 1000000000 + time.tv_nsec;
+    if (first == 0) first = now;
+    assert(now == first);
+    pthread_t thread;
+    pthread_create(&thread, 0, adds, unused);
+    pthread_join(thread, 0);
+    for (int i = 1; i < 500; i++) words[i] = words[i - 1] + i;
+}
+int main(void) { return raddle_check(body, 0); }
+"#;
+
+/// The last accesses of a check's body, which need not be asked for, are not counted in the run after it.
+#[test]
+fn a_lease_ends_with_its_run() {
+    let workshop = Workshop::new(&[("ends.c", ENDS_WITH_ACCESSES)]);
+    let include = root().join("include");
+    workshop.good(&format!("$RADDLE cc gcc -O1 -pthread -I {} ends.c -o ends", include.display()));
+    for level in ["race", "memory"] {
+        workshop.good(&format!("$RADDLE test --seed 1 --runs 200 --points {level} -- ./ends"));
+    }
+}
+
 const LOADS: &str = r#"
 #include <assert.h>
 #include <dlfcn.h>

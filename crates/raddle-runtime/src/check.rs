@@ -15,6 +15,7 @@ use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, 
 use raddle_core::rng::run_seed;
 use raddle_core::{Event, EventKind, ThreadId};
 
+use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait};
@@ -347,6 +348,8 @@ unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
         let failed = body(argument) != 0;
+        // What it did last is part of this run, and what follows is not under control.
+        Lease::end(scheduler());
         if scheduler().alive > 1 {
             wait_for_the_rest();
         }

@@ -87,9 +87,7 @@ pub fn internal(message: fmt::Arguments<'_>) -> ! {
 /// Notes an outcome and the state of all threads.
 #[link_section = "raddle_run"]
 pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
-    if scheduler.lease.is_on() {
-        Lease::end(scheduler);
-    }
+    Lease::end(scheduler);
     scheduler.results().outcome = outcome as u32;
     if outcome != Outcome::Exited {
         report_threads(scheduler);

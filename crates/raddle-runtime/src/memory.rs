@@ -5,44 +5,55 @@ use crate::{sys, syscall};
 /// Whether an address lies in a mapping that is shared between processes.
 #[cold]
 pub fn is_shared(address: usize) -> bool {
-    let mut buffer = [0u8; 4096];
-    let (mut line, mut length) = ([0u8; 64], 0);
     let mut shared = false;
+    each_mapping(&mut |line| match mapping(line, address) {
+        Some(is_shared) => {
+            shared = is_shared;
+            false
+        }
+        None => true,
+    });
+    shared
+}
+
+/// Calls `visit` with each line of /proc/self/maps, until it says that it has enough.
+pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) {
+    let mut buffer = [0u8; 4096];
+    let mut held = 0;
     // SAFETY: a path ended by zero and a buffer of the length given.
     unsafe {
         let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if fd < 0 {
-            return false;
+            return;
         }
         'read: loop {
-            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
+            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr().add(held), buffer.len() - held);
             if n <= 0 {
                 break;
             }
-            for &byte in &buffer[..n as usize] {
-                if byte != b'\n' {
-                    // The start of a line holds the range and the permissions; the rest is cut.
-                    if length < line.len() {
-                        line[length] = byte;
-                    }
-                    length += 1;
-                    continue;
-                }
-                if let Some(is_shared) = mapping(&line[..length.min(line.len())], address) {
-                    shared = is_shared;
+            held += n as usize;
+            let mut from = 0;
+            while let Some(length) = buffer[from..held].iter().position(|&byte| byte == b'\n') {
+                if !visit(&buffer[from..from + length]) {
                     break 'read;
                 }
-                length = 0;
+                from += length + 1;
             }
+            // A line that does not fit is no path of ours.
+            if from == 0 && held == buffer.len() {
+                from = held;
+            }
+            buffer.copy_within(from..held, 0);
+            held -= from;
         }
         syscall!(libc::SYS_close, fd);
     }
-    shared
 }
 
 /// Whether the mapping that a line of /proc/self/maps describes is shared, if it has the address.
 fn mapping(line: &[u8], address: usize) -> Option<bool> {
-    let line = core::str::from_utf8(line).ok()?;
+    // The range and the permissions; behind them may be a path in any encoding.
+    let line = core::str::from_utf8(&line[..line.len().min(40)]).ok()?;
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;
     let start = usize::from_str_radix(start, 16).ok()?;

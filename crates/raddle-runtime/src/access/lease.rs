@@ -137,13 +137,13 @@ impl Lease {
         self.granted != 0
     }
 
-    /// Ends the lease: its accesses are entered into the books.
+    /// Ends the lease, if there is one: its accesses are entered into the books.
     #[cold]
     #[inline(never)]
     pub fn end(s: &mut Scheduler) {
         let used = s.lease.granted - s.lease.left;
         s.attention.left += s.lease.left as u32;
-        (s.lease.pointer, s.lease.granted) = (0, 0);
+        (s.lease.pointer, s.lease.granted, s.lease.left) = (0, 0, 0);
         if used > 0 {
             s.passed_on_lease(used, s.lease.counted.then_some(s.lease.hash));
         }

@@ -109,6 +109,18 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
     MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.known.contains(pc)
 }
 
+/// The calling thread, if more is to be done about its access.
+#[inline(always)]
+unsafe fn who_is_seen<const MODE: u8>(kind: EventKind, address: usize) -> Option<ThreadId> {
+    let me = current()?;
+    // SAFETY: `me` holds the baton.
+    unsafe {
+        // While nobody else has ever been there, nobody can see the difference.
+        let alone = scheduler().created == 1;
+        (!alone && !(MODE == POINT && passes_unseen(me, kind, address))).then_some(me)
+    }
+}
+
 /// The point before an access that is not looked at for spin loops; says whether it is one.
 unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
     // SAFETY: `me` holds the baton.
@@ -143,16 +155,9 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
     kind: EventKind,
     pc: usize,
 ) {
-    let Some(me) = current() else { return };
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
-        // While nobody else has ever been there, nobody can see the difference.
-        if scheduler().created == 1 {
-            return;
-        }
-        if MODE == POINT && passes_unseen(me, kind, address) {
-            return;
-        }
+        let Some(me) = who_is_seen::<MODE>(kind, address) else { return };
         let spins = &mut state().access.spins;
         if is_point::<MODE>(pc) && !spins.loops(me, pc, address) {
             point(me, kind, address);
@@ -180,15 +185,9 @@ unsafe fn before_write<const MODE: u8>(address: usize, size: usize, kind: EventK
 
 #[inline(never)]
 unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
-    let Some(me) = current() else { return };
     // SAFETY: as above.
     unsafe {
-        if scheduler().created == 1 {
-            return;
-        }
-        if MODE == POINT && passes_unseen(me, kind, address) {
-            return;
-        }
+        let Some(me) = who_is_seen::<MODE>(kind, address) else { return };
         if is_point::<MODE>(pc) {
             point(me, kind, address);
         }

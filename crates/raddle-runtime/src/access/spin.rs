@@ -127,11 +127,6 @@ impl Spins {
         seen.round = seen.round.wrapping_add(1);
         seen.repeated = 0;
     }
-
-    /// A thread starts with this number.
-    pub fn start(&mut self, t: ThreadId) {
-        self.progress(t);
-    }
 }
 
 /// What lies at an address, folded into a word.

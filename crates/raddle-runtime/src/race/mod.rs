@@ -163,16 +163,21 @@ pub unsafe fn access(me: ThreadId, address: usize, size: usize, how: How, pc: us
             return touch(me, address >> 3, bytes as u8, how, pc);
         }
         for word in address >> 3..=last >> 3 {
-            let mut bytes = 0xff_u8;
-            if word == address >> 3 {
-                bytes &= 0xff << (address & 7);
-            }
-            if word == last >> 3 {
-                bytes &= 0xff >> (7 - (last & 7));
-            }
-            touch(me, word, bytes, how, pc);
+            touch(me, word, bytes(word, address, last), how, pc);
         }
     }
+}
+
+/// The bytes of a word, one bit each, that lie between two addresses.
+fn bytes(word: usize, first: usize, last: usize) -> u8 {
+    let mut bytes = 0xff;
+    if word == first >> 3 {
+        bytes &= 0xff << (first & 7);
+    }
+    if word == last >> 3 {
+        bytes &= 0xff >> (7 - (last & 7));
+    }
+    bytes
 }
 
 #[inline(always)]
@@ -198,30 +203,20 @@ pub unsafe fn forget(address: usize, size: usize) {
         return;
     }
     let last = address + size - 1;
-    let bytes = |word: usize| {
-        let mut bytes = 0xff_u8;
-        if word == address >> 3 {
-            bytes &= 0xff << (address & 7);
-        }
-        if word == last >> 3 {
-            bytes &= 0xff >> (7 - (last & 7));
-        }
-        bytes
-    };
     // SAFETY: the caller's promise.
     unsafe {
         let d = detector();
         if size >> 3 > 2 * d.shadow.len() {
             d.shadow.for_each(SHADOW as *mut u8, |word, kept: &mut Word| {
                 if (address >> 3..=last >> 3).contains(&(word as usize)) {
-                    kept.forget(bytes(word as usize));
+                    kept.forget(bytes(word as usize, address, last));
                 }
             });
             return;
         }
         for word in address >> 3..=last >> 3 {
             if let Some(kept) = d.shadow.get(SHADOW as *mut u8, word as u64) {
-                kept.forget(bytes(word));
+                kept.forget(bytes(word, address, last));
             }
         }
     }

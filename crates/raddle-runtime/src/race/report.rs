@@ -5,7 +5,7 @@ use raddle_core::block::{flag, Block, Loaded, Race, RaceAccess, FILES, FRAMES, R
 use super::shadow::Cell;
 use super::{detector, Block as HeapBlock, DEPOT, HEAP};
 use crate::control::{scheduler, state};
-use crate::{sys, syscall};
+use crate::memory::each_mapping;
 
 /// Pairs of places that were seen to race in this run. Valid when zeroed.
 #[repr(C)]
@@ -148,7 +148,7 @@ unsafe fn describe_file(pc: usize) {
 fn file_at(pc: usize) -> Option<Loaded> {
     let mut file = Loaded { start: 0, end: 0, path: [0; 232] };
     let mut found = false;
-    each_line(&mut |line| {
+    each_mapping(&mut |line| {
         let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
         let mut range = fields.next().unwrap_or_default().splitn(2, |&byte| byte == b'-').map(number);
         let (start, end) = (range.next().unwrap_or(0), range.next().unwrap_or(0));
@@ -170,40 +170,6 @@ fn file_at(pc: usize) -> Option<Loaded> {
         !found && start <= pc as u64
     });
     found.then_some(file)
-}
-
-/// Calls `visit` with each line of the list of mappings, until it says that it has enough.
-fn each_line(visit: &mut dyn FnMut(&[u8]) -> bool) {
-    let mut buffer = [0u8; 4096];
-    let mut held = 0;
-    // SAFETY: a path ended by zero and a buffer of the length given.
-    unsafe {
-        let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if fd < 0 {
-            return;
-        }
-        'read: loop {
-            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr().add(held), buffer.len() - held);
-            if n <= 0 {
-                break;
-            }
-            held += n as usize;
-            let mut from = 0;
-            while let Some(length) = buffer[from..held].iter().position(|&byte| byte == b'\n') {
-                if !visit(&buffer[from..from + length]) {
-                    break 'read;
-                }
-                from += length + 1;
-            }
-            // A line that does not fit is no path of ours.
-            if from == 0 && held == buffer.len() {
-                from = held;
-            }
-            buffer.copy_within(from..held, 0);
-            held -= from;
-        }
-        syscall!(libc::SYS_close, fd);
-    }
 }
 
 fn number(hex: &[u8]) -> u64 {

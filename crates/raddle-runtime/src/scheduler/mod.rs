@@ -276,6 +276,7 @@ impl Scheduler {
             self.spinning.clear();
         }
         self.timers.clear();
+        self.attention.reset();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
         main.wait = Wait::None.pack();
