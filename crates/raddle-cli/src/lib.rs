@@ -41,16 +41,19 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            // When even the message cannot be printed, the status still says it.
-            let _ = error.print();
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit_code::OK,
-                _ => exit_code::USAGE,
-            };
-        }
+        Err(error) => return not_understood(&error),
     };
     status_of(execute(&cli.command))
+}
+
+/// Prints what is wrong with a command line, or the help that was asked for; returns the exit status.
+fn not_understood(error: &clap::Error) -> u8 {
+    // When even the message cannot be printed, the status still says it.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit_code::OK,
+        _ => exit_code::USAGE,
+    }
 }
 
 fn status_of(result: Result<u8, Error>) -> u8 {

@@ -15,6 +15,7 @@ pub mod hooks;
 pub mod policies;
 pub mod policy;
 pub mod policy_list;
+pub mod races;
 pub mod rng;
 #[cfg(feature = "std")]
 pub mod schedule;

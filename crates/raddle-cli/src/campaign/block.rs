@@ -6,9 +6,8 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use raddle_core::block::{
-    self, Block, Control, Results, Settings, Summary, ThreadReport, FILES, PLACES, RACES, SUMMARIES,
-};
+use raddle_core::block::{self, Block, Control, Results, Settings, Summary, ThreadReport, SUMMARIES};
+use raddle_core::races::{FILES, PLACES, RACES};
 use raddle_core::{Decision, MAX_THREADS};
 
 use super::races::{Place, Seen};

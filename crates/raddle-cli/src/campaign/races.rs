@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSegment};
-use raddle_core::block::{self, Loaded, Race, RaceAccess, FRAMES};
+use raddle_core::block;
+use raddle_core::races::{Loaded, Race, RaceAccess, FRAMES};
 use serde::{Deserialize, Serialize};
 
 use super::classify::Symptom;

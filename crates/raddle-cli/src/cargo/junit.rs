@@ -150,28 +150,18 @@ mod tests {
 
     #[test]
     fn a_document() {
-        let outcome = |verdict| Outcome {
-            verdict,
-            status: 0,
-            runs: 1000,
-            schedules: 312,
-            seconds: 0.5,
-            failure: None,
-            text: String::new(),
-            report: None,
-        };
         let failed = Outcome {
             failure: Some(("assert".into(), "left < right".into())),
             text: "assertion failure: left < right\n  run 3, step 7\n".into(),
-            ..outcome(Verdict::Failed)
+            ..Outcome::sample(Verdict::Failed)
         };
         let case = |name: &str, result| Case { name: name.to_string(), result };
         let suite = Suite {
             name: "bank".into(),
             cases: vec![
-                case("opens", Result::Explored(Box::new(outcome(Verdict::Passed)))),
+                case("opens", Result::Explored(Box::new(Outcome::sample(Verdict::Passed)))),
                 case("transfers", Result::Explored(Box::new(failed))),
-                case("parses", Result::Explored(Box::new(outcome(Verdict::NotConcurrent)))),
+                case("parses", Result::Explored(Box::new(Outcome::sample(Verdict::NotConcurrent)))),
                 case("slow", Result::Skipped("ignored")),
             ],
             seconds: 1.25,

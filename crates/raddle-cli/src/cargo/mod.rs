@@ -27,10 +27,8 @@ mod wrapper;
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::exit_code;
 use args::{Cli, Command};
 use error::CargoError;
 
@@ -51,14 +49,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
     let words = arguments.iter().take(1).chain(arguments.iter().skip(if is_command { 2 } else { 1 }));
     let cli = match command().try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
-        Err(error) => {
-            // When even the message cannot be printed, the status still says it.
-            let _ = error.print();
-            return match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit_code::OK,
-                _ => exit_code::USAGE,
-            };
-        }
+        Err(error) => return crate::not_understood(&error),
     };
     let result = match &cli.command {
         Command::Test(args) => test::run(args),

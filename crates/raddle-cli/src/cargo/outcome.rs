@@ -74,6 +74,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// For the tests of what shows outcomes.
+    #[cfg(test)]
+    pub fn sample(verdict: Verdict) -> Outcome {
+        let (status, failure, report) = (0, None, None);
+        Outcome { verdict, status, runs: 1000, schedules: 312, seconds: 0.5, failure, text: String::new(), report }
+    }
+
     /// Of a test that could not be explored.
     pub fn broken(message: String, status: u8) -> Outcome {
         Outcome {

@@ -113,16 +113,8 @@ mod tests {
     use super::*;
 
     fn outcome(verdict: Verdict) -> Outcome {
-        Outcome {
-            verdict,
-            status: 0,
-            runs: 1000,
-            schedules: 312,
-            seconds: 0.5,
-            failure: None,
-            text: "deadlock found in run 18 of 1,000\n\n  replay it: raddle replay .raddle/a.schedule\n".to_string(),
-            report: None,
-        }
+        let text = "deadlock found in run 18 of 1,000\n\n  replay it: raddle replay .raddle/a.schedule\n".to_string();
+        Outcome { text, ..Outcome::sample(verdict) }
     }
 
     #[test]

@@ -5,7 +5,8 @@
 
 use core::ffi::{c_int, c_void, CStr};
 
-use raddle_core::block::{self, Places, PLACES};
+use raddle_core::block;
+use raddle_core::races::{Places, PLACES};
 
 use crate::control::state;
 

@@ -117,7 +117,8 @@ unsafe fn who_is_seen<const MODE: u8>(kind: EventKind, address: usize) -> Option
     unsafe {
         // While nobody else has ever been there, nobody can see the difference.
         let alone = scheduler().created == 1;
-        (!alone && !(MODE == POINT && passes_unseen(me, kind, address))).then_some(me)
+        let done = alone || MODE == POINT && passes_unseen(me, kind, address);
+        (!done).then_some(me)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is said about a race: both accesses with their stacks, and the block of the heap.
 
-use raddle_core::block::{flag, Block, Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_core::block::{flag, Block};
+use raddle_core::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
 
 use super::shadow::Cell;
 use super::{detector, Block as HeapBlock, DEPOT, HEAP};

@@ -4,6 +4,7 @@
 //! knows threads and events, but no primitive beyond asking the model whether a wait is over.
 
 pub mod clock;
+mod decide;
 mod idle;
 pub mod thread;
 pub mod timers;
@@ -14,10 +15,9 @@ use core::sync::atomic::Ordering;
 use raddle_core::block::{self, flag, Block, Escape, Outcome};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Descriptor, Policy, Run};
-use raddle_core::{Decision, EnabledSet, Event, EventKind, Point, Rng, ThreadId, MAX_THREADS};
+use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
-use crate::access::spin;
 use crate::failure;
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
@@ -25,6 +25,8 @@ use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
 use crate::sys;
 use clock::{Clock, NEVER};
+pub use decide::Decides;
+use decide::{Chosen, Engine};
 use thread::{owner, Life, Packed, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
@@ -127,66 +129,6 @@ pub struct Scheduler {
 /// Makes what follows it start on a page.
 #[repr(align(4096))]
 struct Page;
-
-/// Who decides in a run of a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
-pub enum Decides {
-    /// The policy, or a recording.
-    #[default]
-    Engine = 0,
-    /// The decisions of the run before: it is made again.
-    LastRun,
-    /// A thread goes on until it waits or spins.
-    Nobody,
-}
-
-/// The current thread if it can go on and does not spin; else the next one in turn.
-fn without_preemption(point: &Point<'_>) -> ThreadId {
-    if point.spins == 0 && point.enabled.contains(point.current) {
-        return point.current;
-    }
-    let after = point.enabled.iter().find(|t| *t > point.current);
-    after.or_else(|| point.enabled.nth(0)).unwrap_or(point.current)
-}
-
-enum Engine {
-    Explore(Guard<Chosen>),
-    Follow(Replay<'static>),
-}
-
-/// The policy of this run, built in the runtime's own memory.
-struct Chosen(*mut dyn Policy);
-
-impl Chosen {
-    fn get(&mut self) -> &mut dyn Policy {
-        // SAFETY: built at start-up in memory that lives as long as the process; only the holder of
-        // the baton comes here.
-        unsafe { &mut *self.0 }
-    }
-}
-
-impl Policy for Chosen {
-    fn start(&mut self, run: &Run<'_>) {
-        self.get().start(run);
-    }
-    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        self.get().choose(point)
-    }
-    fn lower(&mut self, thread: ThreadId) {
-        self.get().lower(thread);
-    }
-    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.lease(current, steps, most)
-    }
-    fn pass(&mut self, steps: u64) {
-        self.get().pass(steps);
-    }
-    fn end(&mut self) {
-        self.get().end();
-    }
-}
 
 impl Scheduler {
     /// Starts a run: the calling thread is the main thread and has the baton.
@@ -599,149 +541,6 @@ impl Scheduler {
         }
     }
 
-    /// Decides who goes on. Ends the run if nobody ever can.
-    #[inline]
-    #[link_section = "raddle_run"]
-    pub fn decide(&mut self, me: ThreadId) -> ThreadId {
-        if self.outside_touched {
-            self.outside_touched = false;
-            self.look_outside();
-        }
-        self.expire();
-        if self.somebody_spins {
-            spin::look(self);
-            if self.enabled.is_empty() && self.next_deadline().is_none() {
-                spin::give_up(self);
-            }
-        }
-        if self.futile > BACK_OFF * (1 + self.enabled.len() as u64) {
-            self.nobody_achieves_anything();
-        }
-        if self.enabled.is_empty() {
-            self.idle(me);
-        }
-        let next = if self.enabled.len() == 1 {
-            self.alone = true;
-            // One thread is enabled, so the first one exists.
-            self.enabled.nth(0).unwrap_or(me)
-        } else {
-            self.ask_policy(me)
-        };
-        if next != me {
-            self.results().switches += 1;
-        }
-        #[cfg(feature = "verify")]
-        crate::verify::decided(self, me, next);
-        next
-    }
-
-    #[inline(always)]
-    fn ask_policy(&mut self, me: ThreadId) -> ThreadId {
-        let opened = core::mem::take(&mut self.alone);
-        let step = self.results().steps + u64::from(opened);
-        let point = Point {
-            current: me,
-            enabled: &self.enabled,
-            pending: &self.pending[..self.created],
-            spins: self.threads[me.index()].spins,
-            step,
-            opened,
-        };
-        // SAFETY: written in `start`.
-        let engine = unsafe { self.engine.assume_init_mut() };
-        let (chosen, diverged, fired) = match engine {
-            _ if self.decides == Decides::LastRun => {
-                // SAFETY: written in `restart`.
-                let follow = unsafe { self.follow_again.assume_init_mut() };
-                (follow.choose(&point), follow.diverged, 0)
-            }
-            _ if self.decides == Decides::Nobody => (without_preemption(&point), None, 0),
-            Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
-            Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
-        };
-        if let Some(divergence) = diverged {
-            failure::diverged(self, divergence);
-        }
-        debug_assert!(self.enabled.contains(chosen));
-        self.enabled.settle();
-        let decision = Decision::new(chosen, self.pending[chosen.index()].kind);
-        let (capacity, max_steps) = (self.settings().log_capacity, self.settings().max_steps);
-        let log = self.log;
-        let results = self.results();
-        results.steps = step + 1;
-        results.guard_fired = fired;
-        results.hash = Scheduler::hash(results.hash, decision.0);
-        if results.log_len < capacity {
-            // SAFETY: the log has room for `capacity` decisions.
-            unsafe { log.add(results.log_len as usize).write(decision.0) };
-            results.log_len += 1;
-        }
-        if results.steps > max_steps {
-            self.limit_reached();
-        }
-        chosen
-    }
-
-    /// FNV-1a, four bytes at a time.
-    #[inline(always)]
-    pub fn hash(hash: u64, decision: u32) -> u64 {
-        (hash ^ u64::from(decision)).wrapping_mul(0x0100_0000_01b3)
-    }
-
-    /// Where the next decision is logged.
-    pub fn log_end(&mut self) -> *mut u32 {
-        let length = self.results().log_len as usize;
-        // SAFETY: the log has room for more, or the pointer is not used.
-        unsafe { self.log.add(length) }
-    }
-
-    /// For how many accesses nothing can happen but that `me`, which has just passed a point, goes on; and
-    /// whether they are steps.
-    #[inline]
-    pub fn may_pass(&mut self, me: ThreadId) -> Option<(u64, bool)> {
-        let thread = &self.threads[me.index()];
-        let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
-        let watched = self.outside_touched || self.trap_again || self.somebody_spins || self.foreign_threads;
-        if busy || watched || self.futile != 0 || self.decides != Decides::Engine || !self.enabled.contains(me) {
-            return None;
-        }
-        let points = LOOK_OUTSIDE - 1 - self.results().points % LOOK_OUTSIDE;
-        let time = self.next_deadline().map_or(u64::MAX, |deadline| self.clock.points_before(deadline));
-        let most = points.min(time);
-        if self.enabled.len() == 1 {
-            return Some((most, false));
-        }
-        let (steps, logged) = (self.results().steps, self.results().log_len);
-        let room = (self.settings().log_capacity - logged).min(self.settings().max_steps - steps);
-        // SAFETY: written in `start`.
-        match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
-            Engine::Follow(_) => None,
-        }
-    }
-
-    /// So many accesses of the current thread have passed; counted as steps if there is a hash.
-    pub fn passed_on_lease(&mut self, accesses: u64, hash: Option<u64>) {
-        let me = self.current;
-        self.clock.pass(accesses);
-        let shared = self.alive > 1;
-        let results = self.results();
-        results.points += accesses;
-        results.shared_points += if shared { accesses } else { 0 };
-        if let Some(hash) = hash {
-            results.steps += accesses;
-            results.log_len += accesses;
-            results.hash = hash;
-            // SAFETY: written in `start`.
-            if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
-                guard.pass(accesses);
-            }
-        }
-        let thread = &mut self.threads[me.index()];
-        thread.since_futile = thread.since_futile.saturating_add(ACCESS * accesses as u32);
-        self.achieved();
-    }
-
     /// Time has passed: wakes those whose deadline is over.
     #[inline(always)]
     fn expire(&mut self) {
@@ -777,12 +576,6 @@ impl Scheduler {
         } else if self.results().points - self.progress_at > LIVELOCK {
             failure::stop(self, Outcome::Livelock);
         }
-    }
-
-    #[cold]
-    fn limit_reached(&mut self) {
-        let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().max_steps / 2;
-        failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
     }
 
     /// Tests the outside conditions of waiting threads.
