@@ -184,9 +184,9 @@ mod tests {
             unsafe { (Box::new(core::mem::zeroed()), Box::new(core::mem::zeroed())) };
         let t = ThreadId;
         one.start();
-        [(0, 1), (0, 2), (1, 3), (2, 4)].map(|(parent, child)| one.created(t(parent), t(child)));
+        [(0, 1), (0, 2), (1, 3), (2, 4)].into_iter().for_each(|(parent, child)| one.created(t(parent), t(child)));
         other.start();
-        [(0, 1), (1, 2), (0, 3), (3, 4)].map(|(parent, child)| other.created(t(parent), t(child)));
+        [(0, 1), (1, 2), (0, 3), (3, 4)].into_iter().for_each(|(parent, child)| other.created(t(parent), t(child)));
         let pairs = [(1, 1), (2, 3), (3, 2), (4, 4)];
         assert!(pairs.iter().all(|&(a, b)| one.of(t(a)) == other.of(t(b))));
         let mut all: Vec<_> = (0..5).map(|i| one.of(t(i))).collect();
