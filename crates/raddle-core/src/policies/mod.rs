@@ -1,12 +1,17 @@
 //! The policies, one file each.
 
+pub mod dfs;
+pub mod idb;
+pub mod ipb;
 pub mod pct;
 pub mod random;
+pub mod search;
 
 use crate::policy::Descriptor;
 
 /// All policies that come with raddle.
-pub static ALL: &[Descriptor] = &[random::DESCRIPTOR, pct::DESCRIPTOR];
+pub static ALL: &[Descriptor] =
+    &[random::DESCRIPTOR, pct::DESCRIPTOR, dfs::DESCRIPTOR, ipb::DESCRIPTOR, idb::DESCRIPTOR];
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
