@@ -97,6 +97,8 @@ pub mod note {
     pub const DRAWN: u64 = 1 << 1;
     /// The end of a thread gave back what it held.
     pub const ORPHANED: u64 = 1 << 2;
+    /// A loop read variables without points.
+    pub const SPUN: u64 = 1 << 3;
 }
 
 /// Switches in [`Settings::flags`].

@@ -163,6 +163,8 @@ pub struct Explored {
     pub bound: u32,
     /// See [`Gap`].
     pub gaps: u32,
+    /// Whether schedules were left out that differ from others by the order of independent operations only.
+    pub reduced: bool,
 }
 
 impl Explored {

@@ -178,6 +178,15 @@ impl Dispatch {
         }
     }
 
+    /// No schedule is left, and what was ordered beyond is not made. Tells the runs that follow of places that were
+    /// found since the last block; says whether there are any.
+    pub fn tell_places(&mut self) -> bool {
+        self.next = self.counting;
+        let known = self.places.len();
+        self.places.append(&mut self.found);
+        self.places.len() > known
+    }
+
     /// A run is over.
     pub fn accept(&mut self, report: RunReport) {
         if report.failure().is_some() {
@@ -273,6 +282,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            bound: None,
         };
         RunReport {
             run,

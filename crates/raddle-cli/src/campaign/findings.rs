@@ -80,6 +80,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            bound: None,
         };
         RunReport {
             run,

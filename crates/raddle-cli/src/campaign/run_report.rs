@@ -81,6 +81,8 @@ pub struct Counts {
     pub phase: u64,
     /// Which policy of a portfolio decided.
     pub member: u64,
+    /// Bits of [`raddle_core::block::note`].
+    pub notes: u64,
 }
 
 impl From<&Results> for Counts {
@@ -95,6 +97,7 @@ impl From<&Results> for Counts {
             guard_fired: results.guard_fired,
             phase: results.longest_phase(),
             member: results.member.into(),
+            notes: results.notes,
         }
     }
 }
@@ -111,6 +114,7 @@ impl From<&Summary> for Counts {
             guard_fired: summary.guard_fired,
             phase: summary.phase,
             member: summary.member,
+            notes: summary.notes,
         }
     }
 }
@@ -242,4 +246,7 @@ pub struct Failure {
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.
     pub log_is_full: bool,
+    /// The bound of the search when it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<u32>,
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use raddle_core::block::{Outcome, Results};
-use raddle_core::policy::Learns;
+use raddle_core::policy::{Explored, Learns};
 
 use super::block;
 use super::check;
@@ -34,6 +34,8 @@ pub struct Runner<'a> {
     known: HashSet<(Kind, String)>,
     files: Files,
     frames: Frames,
+    /// The search is over; until somebody has asked.
+    pub exhausted: Option<Explored>,
 }
 
 impl<'a> Runner<'a> {
@@ -41,7 +43,7 @@ impl<'a> Runner<'a> {
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
         let executor = Executor::new(plan, runtime, &scratch, output)?;
         let frames = Frames::new(&plan.target.runtime);
-        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames })
+        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames, exhausted: None })
     }
 
     /// See [`Executor::prepare`].
@@ -85,9 +87,23 @@ impl<'a> Runner<'a> {
         } else {
             let report = self.judge(run, self.plan.run_seed(run), order, &over);
             self.scratch.clean(self.plan.target.own_directory)?;
-            report?
+            match self.unless_exhausted(report)? {
+                Some(report) => report,
+                None => return Ok(Some((batch, None))),
+            }
         };
         Ok(Some((batch, Some(report))))
+    }
+
+    /// The report of a run, if one was made; else it is noted that the search is over.
+    fn unless_exhausted(&mut self, report: Result<RunReport, Halt>) -> Result<Option<RunReport>, Halt> {
+        match report {
+            Err(Halt::Exhausted(explored)) => {
+                self.exhausted = Some(explored);
+                Ok(None)
+            }
+            report => report.map(Some),
+        }
     }
 
     /// What the program's check asks for; `None`: it is not reached.
@@ -126,7 +142,8 @@ impl<'a> Runner<'a> {
             let Some(over) = over else { return Ok((batch, None)) };
             let run = order.first + completed as u64;
             let seed = self.plan.run_seed(run);
-            let mut report = self.judge(run, seed, order, &over)?;
+            let report = self.judge(run, seed, order, &over);
+            let Some(mut report) = self.unless_exhausted(report)? else { return Ok((batch, None)) };
             // A good run that has news of races ends here too, but not its process.
             if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
                 let symptom = Symptom::new(Kind::Exit, format!("the check's body ended the process ({})", over.ending));
@@ -165,6 +182,7 @@ impl<'a> Runner<'a> {
                 };
                 return Err(Halt::Target(TargetError::Internal { run, message }));
             }
+            Outcome::Exhausted => return Err(Halt::Exhausted(results.explored)),
             Outcome::TooManyThreads => return Err(Halt::Target(TargetError::TooManyThreads { run })),
             Outcome::StepLimit => Verdict::Cut,
             _ => match self.symptom(&results, over)? {
@@ -244,6 +262,7 @@ impl<'a> Runner<'a> {
             racing: order.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
+            bound: self.executor.block.results().bound.checked_sub(1),
         })
     }
 }

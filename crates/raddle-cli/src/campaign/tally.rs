@@ -35,6 +35,8 @@ pub struct Tally {
     pub guard_fired: u64,
     /// Bits of [`Escape`].
     pub escapes: u64,
+    /// Bits of [`raddle_core::block::note`].
+    pub notes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
     pub trace: u64,
     hashes: HashSet<u64, BuildHasherDefault<Spread>>,
@@ -80,6 +82,7 @@ impl Tally {
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;
         self.escapes |= report.escapes;
+        self.notes |= counts.notes;
         self.hashes.insert(counts.hash);
         self.trace = splitmix64(&mut (self.trace ^ counts.hash));
     }

@@ -85,6 +85,7 @@ pub fn campaign(runs: u64) -> Campaign {
         os_threads: Vec::new(),
         random_addresses: false,
         seconds: 0.42,
+        explored: None,
         end: End::Complete,
     }
 }
@@ -136,6 +137,7 @@ pub fn deadlock() -> Finding {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            bound: None,
         },
         count: 1,
         first_run: 17,

@@ -232,6 +232,7 @@ impl Node {
 impl Policy for Dfs {
     fn start(&mut self, run: &Run<'_>) {
         self.reduction = run.parameters[0] as u8;
+        self.explored.reduced = self.reduction != 0;
         if core::mem::take(&mut self.undone) {
             self.len = self.prefix;
         } else if self.started && !self.finished {
