@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use super::racing::{self, RacingPlace};
+use super::search::Exhausted;
 use super::Summary;
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
@@ -34,6 +35,9 @@ pub struct Report {
     seconds: f64,
     runs_per_second: f64,
     uncontrolled: Vec<&'static str>,
+    /// Of a search: null while it is not over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exhausted: Option<Option<Exhausted>>,
     racing: Vec<RacingPlace>,
     failures: Vec<Failure>,
 }
@@ -53,6 +57,8 @@ struct Failure {
     count: u64,
     first_run: u64,
     step: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<u32>,
     schedule: Option<String>,
     threads: Vec<Thread>,
 }
@@ -92,6 +98,7 @@ impl Report {
             seconds: campaign.seconds,
             runs_per_second: tally.runs as f64 / campaign.seconds.max(1e-9),
             uncontrolled: summary.uncontrolled(),
+            exhausted: plan.searches().then(|| Exhausted::of(summary)),
             racing: racing::places(summary),
             failures: campaign.findings.iter().map(failure).collect(),
         }
@@ -106,6 +113,7 @@ fn failure(finding: &Finding) -> Failure {
         count: finding.count,
         first_run: finding.first_run,
         step: finding.failure.step,
+        bound: finding.failure.bound,
         schedule: finding.schedule.as_ref().ok().map(|path| path.display().to_string()),
         threads: finding.failure.threads.iter().map(thread).collect(),
     }

@@ -6,6 +6,7 @@ pub mod racing;
 pub mod replay;
 #[cfg(test)]
 pub(crate) mod sample;
+pub mod search;
 pub mod text;
 
 use raddle_core::block::Escape;

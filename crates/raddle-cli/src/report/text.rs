@@ -7,6 +7,7 @@ use console::Style;
 use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 
+use super::search::{bound_text, Exhausted};
 use super::{command_line, count, number, racing, Summary};
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
@@ -64,7 +65,10 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
     match &s.campaign.findings[..] {
         [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
         [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
-        [] => paint.green(&format!("no failure in {runs}")),
+        [] => match Exhausted::of(s).filter(|exhausted| exhausted.proof) {
+            Some(exhausted) => paint.green(&format!("no failure: {}", exhausted.title(s.plan.policy.descriptor.name))),
+            None => paint.green(&format!("no failure in {runs}")),
+        },
         [one] if one.count == 1 => {
             let title = one.failure.kind.title();
             let found = format!("{title} found in run {} of {}", number(one.first_run), number(s.plan.runs));
@@ -100,6 +104,11 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
     fact("runs", format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)))?;
     fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
+    if plan.searches() {
+        for (i, text) in search_texts(s).into_iter().enumerate() {
+            fact(if i == 0 { "search" } else { "" }, text)?;
+        }
+    }
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
     fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;
     if tally.cut_runs > 0 {
@@ -127,6 +136,27 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     Ok(())
 }
 
+/// How far a search came, and what that is worth.
+fn search_texts(s: &Summary<'_>) -> Vec<String> {
+    let Some(exhausted) = Exhausted::of(s) else {
+        return match s.campaign.end {
+            // It stopped because it found something.
+            End::Complete if !s.plan.keep_going && !s.campaign.findings.is_empty() => Vec::new(),
+            End::Complete => vec!["no end was seen; --runs allows more".to_string()],
+            _ => vec!["no end was seen".to_string()],
+        };
+    };
+    let mut texts = vec![exhausted.title(s.plan.policy.descriptor.name)];
+    texts.extend(exhausted.reduction());
+    if exhausted.proof {
+        let verdict = if s.campaign.findings.is_empty() { "none can fail" } else { "no other one can fail" };
+        texts.push(format!("{verdict}, {}", exhausted.relative_to(s)));
+    } else {
+        texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is no proof: {lack}")));
+    }
+    texts
+}
+
 fn points_text(s: &Summary<'_>) -> String {
     let (plan, racing) = (s.plan, s.campaign.racing.len() as u64);
     let name = plan.points.name();
@@ -151,6 +181,9 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
     let failure = &finding.failure;
     writeln!(out, "{}: {}", paint.bold(failure.kind.title()), failure.message)?;
     write!(out, "  run {}, step {}", number(finding.first_run), number(failure.step))?;
+    if let Some(bound) = failure.bound {
+        write!(out, ", found with {}", bound_text(s.plan.policy.descriptor.name, bound))?;
+    }
     if finding.count > 1 {
         write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }
