@@ -21,6 +21,7 @@ pub mod launch;
 mod lessons;
 pub mod output;
 pub mod plan;
+mod portfolio;
 pub mod progress;
 pub mod races;
 pub mod recorder;
@@ -188,6 +189,9 @@ impl<'a> Main<'a> {
     fn new(plan: &'a Plan, recorder: Option<&'a Recorder>, jobs: usize, show_progress: bool) -> Main<'a> {
         let learns = plan.policy.descriptor.learns;
         let mut dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        if plan.policy.descriptor.name == raddle_core::policies::portfolio::DESCRIPTOR.name {
+            dispatch = dispatch.with_portfolio();
+        }
         if plan.points == Points::Race {
             dispatch = dispatch.with_places();
         }

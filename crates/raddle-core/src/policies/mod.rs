@@ -4,6 +4,7 @@ pub mod atomfuzzer;
 pub mod depth;
 pub mod maple;
 pub mod pct;
+pub mod portfolio;
 pub mod pos;
 pub mod preempt_always;
 pub mod preempt_bound;
@@ -20,6 +21,7 @@ use crate::policy::Descriptor;
 pub static ALL: &[Descriptor] = &[
     random::DESCRIPTOR,
     pct::DESCRIPTOR,
+    portfolio::DESCRIPTOR,
     rpro::DESCRIPTOR,
     stride::DESCRIPTOR,
     pos::DESCRIPTOR,
