@@ -21,6 +21,7 @@ use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
 use super::wire::{Batch, Order, Wishes};
+use crate::inspect::builds::Builds;
 use crate::sys::Ending;
 
 /// Makes and judges the runs of one job.
@@ -37,9 +38,12 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Prepares; starts nothing.
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
-        let executor = Executor::new(plan, runtime, &scratch, output)?;
+        let builds = Builds::default();
+        // What runs is what is there now, even when it is built anew while the campaign goes on.
+        builds.at(&plan.target.program.path);
+        let executor = Executor::new(plan, runtime, &scratch, output, builds.clone())?;
         let frames = Frames::new(&plan.target.runtime);
-        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames })
+        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::new(builds), frames })
     }
 
     /// See [`Executor::prepare`].

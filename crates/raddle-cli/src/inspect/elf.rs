@@ -155,7 +155,7 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
         preload_first: preload_first(path, &interpreter),
         offers,
         checks: file.section_by_name(".note.raddle").is_some(),
-        debug_info: has_debug_info(&file) || debug_file::find(path).is_some(),
+        debug_info: has_debug_info(&file) || debug_file::find(path, path).is_some(),
         interpreter: Some(interpreter),
         needed,
         undefined,
