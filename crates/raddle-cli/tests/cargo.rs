@@ -374,6 +374,23 @@ fn a_pass_needs_something_under_control() {
 }
 
 #[test]
+fn a_test_that_was_always_cut_has_not_passed() {
+    let shop = shop();
+    let junit = shop.path().join("cut.xml");
+    let files = ["--junit", junit.to_str().expect("text")];
+    let arguments = ["test", "-p", "ledger", "tests::a", "--runs", "12", "--seed", "1", "--max-steps", "3"];
+    let text = shop.good(&[&arguments[..], &files].concat());
+    assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the limit of steps)"), "{text}");
+    assert!(
+        text.contains("0 passed; 0 failed; 1 not concurrent; 0 ignored; 4 filtered out; 1 cut; finished"),
+        "{text}"
+    );
+    assert!(text.contains("note: 1 test never came to an end"), "{text}");
+    let xml = std::fs::read_to_string(junit).expect("a file");
+    assert!(xml.contains("<skipped message=\"cut: every run was cut"), "{xml}");
+}
+
+#[test]
 fn a_program_is_explored_with_its_arguments() {
     let shop = shop();
     let run = |words: &[&str]| shop.run(&[&["run", "-p", "shop", "--runs", "20", "--seed", "1", "--"], words].concat());
@@ -461,6 +478,39 @@ fn a_race_between_atomics_is_found() {
     let (status, text) = project.run(&["test", "--seed", "1", "--runs", "200"]);
     assert_eq!(status, 101, "{text}");
     assert!(text.contains("test counts ... FAILED") && text.contains("replay it: raddle replay"), "{text}");
+}
+
+/// The locks of an instrumented crate are points; what the compiled standard library does alone is not.
+#[test]
+fn what_is_hidden_is_said_and_nothing_else() {
+    let library = "use std::sync::{Mutex, RwLock};\nuse std::thread;\n\
+                   static LOCK: Mutex<u32> = Mutex::new(0);\nstatic MANY: RwLock<u32> = RwLock::new(0);\n\
+                   fn add() { for _ in 0..3 { *LOCK.lock().unwrap() += 1; *MANY.write().unwrap() += 1; } }\n\
+                   #[test]\nfn locks() {\n    let threads = [thread::spawn(add), thread::spawn(add)];\n    \
+                   add();\n    assert!(*MANY.read().unwrap() > 0);\n    \
+                   threads.into_iter().for_each(|thread| thread.join().unwrap());\n}\n\
+                   #[test]\nfn parks() {\n    let main = thread::current();\n    \
+                   let other = thread::spawn(move || main.unpark());\n    thread::park();\n    \
+                   other.join().unwrap();\n}\n";
+    let project = Project::new(&[("Cargo.toml", &manifest("hidden", "")), ("src/lib.rs", library)]);
+    let uncontrolled = |more: &[&str]| {
+        let json = project.path().join("results.json");
+        let common = ["test", "--seed", "1", "--runs", "200", "--json", json.to_str().expect("text")];
+        project.good(&[&common[..], more].concat());
+        let value: serde_json::Value = serde_json::from_slice(&std::fs::read(json).expect("a file")).expect("JSON");
+        ["locks", "parks"].map(|name| {
+            let tests = value["tests"].as_array().expect("a list");
+            let test = tests.iter().find(|test| test["test"] == name).expect("the test");
+            assert!(test["distinct_schedules"].as_u64() > Some(1), "{test}");
+            test["uncontrolled"].to_string()
+        })
+    };
+    let [locks, parks] = uncontrolled(&[]);
+    assert_eq!(locks, "[]");
+    assert!(parks.contains("atomics inside the precompiled standard library are not schedule points"), "{parks}");
+    // Without points at atomics, they are hidden as in any program.
+    let [locks, _] = uncontrolled(&["--points", "sync"]);
+    assert_eq!(locks, "[\"uncontended locks are not schedule points\"]");
 }
 
 /// What the standard library orders would not be seen.

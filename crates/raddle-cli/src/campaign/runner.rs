@@ -169,16 +169,28 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The first race of a run that is otherwise good, if that is a failure.
+    /// The races of a run that is otherwise good, if they are failures.
     fn race(&mut self, seen: &Seen, run_seed: u64, order: &Order, over: &Over) -> Result<Verdict, Halt> {
         let Some(benign) = &self.plan.fail_on_race else { return Ok(Verdict::Passed) };
-        let mut all = seen.races.iter().map(|race| (race, self.files.tell(seen, race, &self.frames)));
-        let bad = all.find(|(_, told)| told.suppressed_by(&benign.suppressions).is_none());
-        let Some((race, told)) = bad else { return Ok(Verdict::Passed) };
-        let mut failure = self.failure(told.symptom, run_seed, order, over)?;
-        failure.threads = told.threads;
-        failure.step = race.step;
-        Ok(Verdict::Failed(Box::new(failure)))
+        let mut failures: Vec<Failure> = Vec::new();
+        for race in &seen.races {
+            let told = self.files.tell(seen, race, &self.frames);
+            let is_known = failures.iter().any(|failure| failure.place == told.symptom.place);
+            if is_known || told.suppressed_by(&benign.suppressions).is_some() {
+                continue;
+            }
+            let mut failure = self.failure(told.symptom, run_seed, order, over)?;
+            failure.threads = told.threads;
+            failure.step = race.step;
+            if failures.iter().any(|failure| failure.log.is_some()) {
+                failure.log = None;
+            }
+            failures.push(failure);
+        }
+        let mut failures = failures.into_iter();
+        let Some(mut first) = failures.next() else { return Ok(Verdict::Passed) };
+        first.also = failures.collect();
+        Ok(Verdict::Failed(Box::new(first)))
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {
@@ -224,6 +236,7 @@ impl<'a> Runner<'a> {
             racing: order.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
+            also: Vec::new(),
         })
     }
 }
