@@ -138,7 +138,7 @@ impl PolicyChoice {
 fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64), PolicyError> {
     let names: Vec<_> = descriptor.parameters.iter().map(|p| p.name).collect();
     let Some((name, value)) = pair.split_once('=') else {
-        let example = descriptor.parameters.first().map(|p| format!("{}={}", p.name, p.default));
+        let example = descriptor.parameters.first().map(|p| format!("{}={}", p.name, shown(p, p.default)));
         return Err(match example {
             Some(example) => PolicyError::NoValue { policy: descriptor.name, text: pair.to_string(), example },
             None => unknown_parameter(descriptor, pair, &names),
@@ -147,7 +147,8 @@ fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64
     let index = names.iter().position(|n| *n == name);
     let index = index.ok_or_else(|| unknown_parameter(descriptor, name, &names))?;
     let parameter = &descriptor.parameters[index];
-    let number = value.parse().ok().filter(|&number: &f64| {
+    let named = parameter.choices.iter().position(|choice| *choice == value).map(|index| index as f64);
+    let number = named.or_else(|| value.parse().ok()).filter(|&number: &f64| {
         number >= parameter.min && number <= parameter.max && !(parameter.whole && number.fract() != 0.0)
     });
     let number = number.ok_or_else(|| PolicyError::Value {
@@ -165,15 +166,27 @@ fn unknown_parameter(descriptor: &'static Descriptor, name: &str, names: &[&str]
 
 /// A parameter's range, in words.
 pub fn range(parameter: &Parameter) -> String {
+    if let [others @ .., last] = parameter.choices {
+        return format!("{} or {last}", others.join(", "));
+    }
     let what = if parameter.whole { "a whole number" } else { "a number" };
     format!("{what} from {} to {}", parameter.min, parameter.max)
+}
+
+/// A value of a parameter, as it is written on the command line.
+pub fn shown(parameter: &Parameter, value: f64) -> String {
+    match parameter.choices.get(value as usize) {
+        Some(choice) => (*choice).to_string(),
+        None => value.to_string(),
+    }
 }
 
 impl fmt::Display for PolicyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.descriptor.name)?;
-        for (i, (name, value)) in self.parameters().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { ':' } else { ',' })?;
+        for (i, (parameter, value)) in self.descriptor.parameters.iter().zip(&self.values).enumerate() {
+            let separator = if i == 0 { ':' } else { ',' };
+            write!(f, "{separator}{}={}", parameter.name, shown(parameter, *value))?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::enabled::EnabledSet;
 use crate::event::{Event, EventKind};
+use crate::lessons::Lessons;
 use crate::policy::{Point, Policy, Profile, Run};
 use crate::thread::ThreadId;
 
@@ -43,9 +44,22 @@ pub struct Outcome {
     pub deadlock: bool,
 }
 
+/// Nothing is known of earlier runs.
+pub const UNKNOWN: Known<'static> =
+    Known { profile: Profile { steps: 0, threads: 0, points: 0, phase: 0 }, lessons: None };
+
+/// What is known of earlier runs.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// See [`Run::profile`].
+    pub profile: Profile,
+    /// See [`Run::lessons`].
+    pub lessons: Option<&'a Lessons>,
+}
+
 /// Runs a toy program under a policy.
 pub fn run<P: Policy>(policy: &mut P, program: &Program, seed: u64, parameters: &[f64]) -> Outcome {
-    run_with(policy, program, seed, parameters, |_, _| {})
+    run_with(policy, program, seed, parameters, UNKNOWN, |_, _| {})
 }
 
 /// Runs a toy program under a policy; `before` is called before each decision.
@@ -54,10 +68,13 @@ pub fn run_with<P: Policy>(
     program: &Program,
     seed: u64,
     parameters: &[f64],
+    known: Known<'_>,
     mut before: impl FnMut(&mut P, &Point<'_>),
 ) -> Outcome {
-    policy.start(&Run { seed, parameters, profile: Profile::default() });
+    let lessons = known.lessons.unwrap_or(Lessons::none());
+    policy.start(&Run { seed, parameters, profile: known.profile, lessons });
     let n = program.threads.len();
+    (1..n).for_each(|t| policy.created(ThreadId::MAIN, ThreadId(t as u16)));
     let mut at = vec![0; n];
     let mut holder = [None; 16];
     let mut enabled = EnabledSet::new();
@@ -92,7 +109,8 @@ pub fn run_with<P: Policy>(
         } else {
             let opened = core::mem::take(&mut alone);
             outcome.steps += u64::from(opened);
-            let point = Point { current, enabled: &enabled, pending: &pending, spins: 0, step: outcome.steps, opened };
+            let (step, points) = (outcome.steps, outcome.schedule.len() as u64 + 1);
+            let point = Point { current, enabled: &enabled, pending: &pending, spins: 0, step, opened, points };
             before(policy, &point);
             let chosen = policy.choose(&point);
             assert!(enabled.contains(chosen), "{chosen} is not enabled");

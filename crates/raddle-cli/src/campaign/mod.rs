@@ -18,6 +18,7 @@ mod frames;
 mod interrupt;
 mod job;
 pub mod launch;
+mod lessons;
 pub mod output;
 pub mod plan;
 pub mod progress;
@@ -46,6 +47,7 @@ use plan::Plan;
 use progress::Progress;
 use races::Place;
 use raddle_core::block::{Points, SUMMARIES};
+use raddle_core::policy::Learns;
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
@@ -233,7 +235,7 @@ impl<'a> Main<'a> {
             for batch in std::mem::take(&mut self.batches).into_values() {
                 batch.reports().for_each(|report| self.dispatch.accept(report));
             }
-            let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, false, false)).rest();
+            let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, Learns::Nothing, false)).rest();
             rest.for_each(|report| self.take(report));
         }
         self.progress.finish();

@@ -75,6 +75,10 @@ impl<P: Policy> Policy for Guard<P> {
         chosen
     }
 
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.inner.created(parent, child);
+    }
+
     fn lower(&mut self, thread: ThreadId) {
         self.inner.lower(thread);
     }
@@ -94,6 +98,10 @@ impl<P: Policy> Policy for Guard<P> {
             (0..steps).for_each(|_| _ = self.rng.next_u64());
         }
         self.inner.pass(steps);
+    }
+
+    fn member(&self) -> u32 {
+        self.inner.member()
     }
 
     fn end(&mut self) {

@@ -15,7 +15,7 @@
 //! - [`Policy::lower`] (section 4.1) puts a spinning thread below all others; each such change makes
 //!   the run's guarantee void, which the starvation guard counts.
 
-use crate::policy::{Descriptor, Parameter, Point, Policy, Run};
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
 
@@ -31,10 +31,11 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     name: "pct",
     summary: "random priorities with d−1 random change points; finds a bug of depth d with probability ≥ 1/(n·k^(d−1))",
     source: "Burckhardt et al., ASPLOS'10",
-    learns: true,
+    kind: Kind::Sampling,
+    learns: Learns::Steps,
     parameters: &[
-        Parameter { name: "d", help: "the depth of the bugs that are looked for", default: 3.0, min: 1.0, max: MAX_DEPTH as f64, whole: true },
-        Parameter { name: "k", help: "the number of steps among which change points are drawn; 0: learned from earlier runs", default: 0.0, min: 0.0, max: 1e15, whole: true },
+        Parameter::whole("d", 3.0, 1.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for"),
+        Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which change points are drawn; 0: learned from earlier runs"),
     ]
 );
 
@@ -324,7 +325,7 @@ mod tests {
         let program = toy::Program::straight(&[1, 1, 1]);
         let mut policy = pct();
         for seed in 0..50 {
-            let run = toy::run_with(&mut *policy, &program, seed, &[1.0, 3.0], |policy, point| {
+            let run = toy::run_with(&mut *policy, &program, seed, &[1.0, 3.0], toy::UNKNOWN, |policy, point| {
                 if point.step == 0 {
                     policy.lower(ThreadId(1));
                 }
