@@ -90,6 +90,10 @@ pub struct TestOptions {
     /// Cut runs after so many steps [default: 1000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
+    /// Sample every N-th run for the ordered pairs of events that are covered; 0: none, 1: all, which
+    /// costs speed [default: 138 of the first 1034 runs]
+    #[arg(long, value_name = "N")]
+    pub coverage: Option<u64>,
     /// Where schedules of failures go [default: .raddle]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -11,6 +11,7 @@ use raddle_core::Decision;
 
 use super::races::Place;
 use super::stdin::Stdin;
+use super::worth::Coverage;
 use crate::environment::Variables;
 use crate::inspect::elf::Program;
 use crate::options::Switch;
@@ -67,6 +68,8 @@ pub struct Plan {
     /// Threads that are not the program's own but its test harness's: runs that never have more show nothing,
     /// and the first block of them is enough. 0: every run is wanted.
     pub harness: u64,
+    /// Which runs are sampled for ordered pairs of events.
+    pub coverage: Coverage,
     /// Where schedules go.
     pub out: PathBuf,
     /// The recording to follow instead of exploring.
@@ -138,6 +141,11 @@ impl Plan {
             Some(recording) => recording.run_seed,
             None => raddle_core::rng::run_seed(self.seed, run),
         }
+    }
+
+    /// Whether a run brings its decisions along. Those of a replay are known.
+    pub fn samples(&self, run: u64) -> bool {
+        self.recording.is_none() && self.coverage.samples(run)
     }
 
     /// Whether a run that ended well can be told by its status alone.

@@ -269,6 +269,7 @@ impl Tester {
             exec: options.exec,
             check: None,
             harness: 0,
+            coverage: options.coverage,
             out: options.out.clone(),
             recording: None,
         }
