@@ -72,6 +72,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// Every one: nothing that a check asks for counts.
+    pub fn all() -> Said {
+        Said { policy: true, runs: true, seed: true, max_steps: true }
+    }
+
     /// All that were given.
     pub fn by(options: &args::TestOptions) -> Said {
         Said {
