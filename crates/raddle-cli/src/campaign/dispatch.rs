@@ -14,6 +14,7 @@ use raddle_core::policy::{Learns, Profile};
 
 use super::lessons::{Learner, Told};
 use super::plan::Recording;
+use super::portfolio::Shares;
 use super::races::Place;
 use super::run_report::RunReport;
 use super::wire::Order;
@@ -68,6 +69,7 @@ pub struct Dispatch {
     /// The maximum over the block that is counting.
     block: Profile,
     learner: Learner,
+    portfolio: Option<Shares>,
     /// What the policy is told, and which version of it that is; 0 is nothing.
     told: Option<Arc<Told>>,
     version: u64,
@@ -101,6 +103,7 @@ impl Dispatch {
             profile: Profile::default(),
             block: Profile::default(),
             learner: Learner::default(),
+            portfolio: None,
             told: None,
             version: 0,
             stacks: Default::default(),
@@ -112,6 +115,12 @@ impl Dispatch {
             fixed_stacks: false,
             last_told: Profile::default(),
         }
+    }
+
+    /// Shifts the budget of a portfolio.
+    pub fn with_portfolio(mut self) -> Dispatch {
+        self.portfolio = Some(Shares::default());
+        self
     }
 
     /// Tells runs which places were seen to race in completed blocks.
@@ -217,6 +226,9 @@ impl Dispatch {
         if let Some(observed) = &report.observed {
             self.learner.add(observed);
         }
+        if let Some(portfolio) = &mut self.portfolio {
+            portfolio.add(report.counts.member, report.counts.hash);
+        }
         if self.learns_places {
             self.found.extend(report.racing.iter().cloned());
         }
@@ -235,6 +247,9 @@ impl Dispatch {
     fn tell(&mut self) {
         if self.learns <= Learns::Steps {
             return;
+        }
+        if let Some(portfolio) = &mut self.portfolio {
+            self.learner.share(portfolio.shift());
         }
         let told = self.learner.told();
         if self.told.as_deref() != Some(&told) {

@@ -21,6 +21,7 @@ pub mod launch;
 mod lessons;
 pub mod output;
 pub mod plan;
+mod portfolio;
 pub mod progress;
 pub mod races;
 pub mod recorder;
@@ -213,6 +214,9 @@ impl<'a, 'w> Main<'a, 'w> {
     ) -> Main<'a, 'w> {
         let learns = plan.policy.descriptor.learns;
         let mut dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        if plan.policy.descriptor.name == raddle_core::policies::portfolio::DESCRIPTOR.name {
+            dispatch = dispatch.with_portfolio();
+        }
         if plan.points == Points::Race {
             dispatch = dispatch.with_places();
         }
@@ -235,7 +239,7 @@ impl<'a, 'w> Main<'a, 'w> {
             jobs,
             made: 0,
             batches: BTreeMap::new(),
-            guarantee: Guarantee::of(&plan.policy).filter(|_| plan.recording.is_none()),
+            guarantee: Guarantee::of(&plan.resolved_policy()).filter(|_| plan.recording.is_none()),
             watcher,
         }
     }
@@ -376,7 +380,7 @@ impl<'a, 'w> Main<'a, 'w> {
 
     /// A run counts; `told` is what it was told of earlier ones, if that is known.
     fn take(&mut self, report: RunReport, told: Option<Profile>) {
-        self.tally.add_told(&report, self.guarantee.zip(told));
+        self.tally.add_told(&report, self.guarantee.as_ref().zip(told));
         (self.watcher)(&report, self.started.elapsed());
         self.racing.extend(report.racing.iter().cloned());
         if let Verdict::Diverged(divergence) = &report.verdict {

@@ -70,6 +70,8 @@ pub struct Plan {
     pub harness: u64,
     /// Which runs are sampled for ordered pairs of events.
     pub coverage: Coverage,
+    /// Whether the threads of failing runs are looked at. Who only counts failures can do without.
+    pub inspect: bool,
     /// Where schedules go.
     pub out: PathBuf,
     /// The recording to follow instead of exploring.
@@ -148,6 +150,11 @@ impl Plan {
         self.recording.is_none() && self.coverage.samples(run)
     }
 
+    /// The policy with all that follows from the number of runs.
+    pub fn resolved_policy(&self) -> PolicyChoice {
+        self.policy.clone().resolved(self.runs)
+    }
+
     /// Whether a run that ended well can be told by its status alone.
     pub fn status_tells(&self) -> bool {
         let expect = &self.expect;
@@ -159,7 +166,7 @@ impl Plan {
         let mut sync_offsets = [0; SYNC_FUNCTIONS];
         let addresses = &self.sync_functions.addresses;
         sync_offsets[..addresses.len()].copy_from_slice(addresses);
-        let mut flags = flag::FREEZE;
+        let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
         }
@@ -176,8 +183,7 @@ impl Plan {
             flags |= flag::FIBERS;
         }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
-        let any = PolicyChoice::any();
-        let policy = if self.recording.is_some() { &any } else { &self.policy };
+        let policy = if self.recording.is_some() { PolicyChoice::any() } else { self.resolved_policy() };
         Settings {
             seed: 0,
             policy: policy.block_name(),

@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Counts a run of a policy that guarantees something, and that was told this of earlier runs.
-    pub fn add_told(&mut self, report: &RunReport, guarantee: Option<(Guarantee, Profile)>) {
+    pub fn add_told(&mut self, report: &RunReport, guarantee: Option<(&Guarantee, Profile)>) {
         self.runs += 1;
         match &report.verdict {
             Verdict::Passed => {}

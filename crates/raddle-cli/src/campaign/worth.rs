@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use raddle_core::policies::pct;
+use raddle_core::policies::{depth, pct, portfolio};
 use raddle_core::policy::Profile;
 use raddle_core::statistics::event_pairs::EventPairs;
 use raddle_core::statistics::good_turing::{self, Unseen};
-use raddle_core::statistics::pct_bound::Trials;
+use raddle_core::statistics::pct_bound::{Depths, Trials};
 use raddle_core::statistics::CONFIDENCE;
 use raddle_core::Decision;
 
@@ -54,41 +54,56 @@ impl Coverage {
     }
 }
 
-/// The parameters of PCT's guarantee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What PCT guarantees, when it decides.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Guarantee {
-    /// The depth.
-    pub depth: u32,
-    /// The k that was given, or 0 when it is learned.
-    k: u64,
+    /// Its parameters.
+    values: Vec<f64>,
+    /// The member of a portfolio that it is; 0 when it is alone.
+    member: u64,
 }
 
 impl Guarantee {
     /// What a policy guarantees; `None`: nothing.
     pub fn of(policy: &PolicyChoice) -> Option<Guarantee> {
-        if policy.descriptor.name != pct::DESCRIPTOR.name {
-            return None;
+        let name = policy.descriptor.name;
+        if name == portfolio::DESCRIPTOR.name {
+            let pct = portfolio::MEMBERS.iter().position(|member| member.policy.name == pct::DESCRIPTOR.name)?;
+            return Guarantee::new(&portfolio::MEMBERS[pct].values(), pct as u64);
         }
-        let mut guarantee = Guarantee { depth: 0, k: 0 };
-        for ((name, value), parameter) in policy.parameters().zip(policy.descriptor.parameters) {
-            match name {
-                "d" => guarantee.depth = value as u32,
-                "k" => guarantee.k = value as u64,
-                // The theorem is for the algorithm as it is by default.
-                _ if value != parameter.default => return None,
-                _ => {}
-            }
-        }
-        (guarantee.depth > 0).then_some(guarantee)
+        Guarantee::new(&policy.values, 0).filter(|_| name == pct::DESCRIPTOR.name)
     }
 
-    /// The k of a run that was told this.
-    fn k(&self, told: Profile) -> u64 {
-        match (self.k, told.steps) {
+    fn new(values: &[f64], member: u64) -> Option<Guarantee> {
+        let guarantee = Guarantee { values: values.to_vec(), member };
+        // With these the theorem is another one, or none.
+        let changed = ["sequential", "phases", "final-wait"].iter().any(|name| guarantee.value(name) != 0.0);
+        (!changed).then_some(guarantee)
+    }
+
+    fn value(&self, name: &str) -> f64 {
+        let at = pct::DESCRIPTOR.parameters.iter().position(|parameter| parameter.name == name);
+        at.and_then(|at| self.values.get(at)).copied().unwrap_or(0.0)
+    }
+
+    /// The k and the depths of a run that was told this.
+    pub fn of_run(&self, told: Profile) -> (u64, Depths) {
+        let k = match (self.value("k") as u64, told.steps) {
             (0, 0) => pct::FIRST_K,
             (0, steps) => steps,
             (k, _) => k,
-        }
+        };
+        let depth = match self.value("d") as usize {
+            0 => depth::largest(told.threads.max(2), k, k, self.value("tries")),
+            depth => depth,
+        };
+        let depth = depth.clamp(1, pct::MAX_DEPTH) as u32;
+        let depths = match self.value("draw") as u32 {
+            0 => Depths::Fixed(depth),
+            1 => Depths::Uniform(depth),
+            _ => Depths::Geometric(depth),
+        };
+        (k, depths)
     }
 }
 
@@ -157,6 +172,8 @@ pub struct Worth {
     distinct: u64,
     /// Runs of PCT in which the guard did not step in.
     pub trials: Trials,
+    /// The depths of the last of its runs.
+    pub depths: Option<Depths>,
     /// Those in which it did.
     pub guarded: u64,
     /// Ordered pairs of events, from the runs that were sampled.
@@ -167,7 +184,7 @@ pub struct Worth {
 
 impl Worth {
     /// Counts a run of a policy with this guarantee, that was told this of earlier runs.
-    pub fn add(&mut self, report: &RunReport, guarantee: Option<(Guarantee, Profile)>) {
+    pub fn add(&mut self, report: &RunReport, guarantee: Option<(&Guarantee, Profile)>) {
         let (counts, member) = (&report.counts, report.counts.member as usize);
         if self.schedules.iter().all(|schedules| !schedules.seen.contains_key(&counts.hash)) {
             self.distinct += 1;
@@ -176,11 +193,13 @@ impl Worth {
             self.schedules.resize_with(member + 1, Schedules::default);
         }
         self.schedules[member].add(counts.hash);
-        if let Some((guarantee, told)) = guarantee {
+        if let Some((guarantee, told)) = guarantee.filter(|(guarantee, _)| guarantee.member == counts.member) {
+            let (k, depths) = guarantee.of_run(told);
+            self.depths = Some(depths);
             if counts.guard_fired > 0 {
                 self.guarded += 1;
             } else {
-                self.trials.add(guarantee.k(told), guarantee.depth);
+                self.trials.add(k, depths);
             }
         }
         match &report.log {
@@ -218,14 +237,36 @@ mod tests {
         assert_eq!(Coverage::Every(100).before_sample(101, 256), 199);
     }
 
+    fn guarantee(text: &str) -> Option<Guarantee> {
+        Guarantee::of(&PolicyChoice::parse(text).expect("a policy").resolved(10_000))
+    }
+
+    fn told(steps: u64) -> Profile {
+        Profile { steps, threads: 3, ..Profile::default() }
+    }
+
     #[test]
-    fn only_plain_pct_guarantees_anything() {
-        let of = |text| Guarantee::of(&PolicyChoice::parse(text).expect("a policy"));
-        assert_eq!(of("random"), None);
-        assert_eq!(of("pct:d=2,k=40"), Some(Guarantee { depth: 2, k: 40 }));
-        let learned = of("pct:d=2").expect("pct");
-        let told = |steps| Profile { steps, ..Profile::default() };
-        assert_eq!([learned.k(told(0)), learned.k(told(7))], [pct::FIRST_K, 7]);
+    fn only_pct_as_the_theorem_has_it_guarantees_anything() {
+        for text in ["random", "rpro", "pct:phases=on", "pct:sequential=on", "pct:final-wait=on"] {
+            assert_eq!(guarantee(text), None, "{text}");
+        }
+        let of = |text, steps| guarantee(text).expect("pct").of_run(told(steps));
+        assert_eq!(of("pct:d=2,k=40", 7), (40, Depths::Fixed(2)));
+        assert_eq!((of("pct:d=2", 0).0, of("pct:d=2", 7).0), (pct::FIRST_K, 7));
+        assert_eq!(of("pct:d=4,draw=uniform", 7), (7, Depths::Uniform(4)));
+        assert_eq!(of("pct:d=4,draw=geometric", 7), (7, Depths::Geometric(4)));
+        // n·k = 300, n·k² = 30,000, and 95% in 10,000 runs takes one in 3,338.
+        assert_eq!(of("pct:d=0", 100), (100, Depths::Fixed(2)));
+    }
+
+    #[test]
+    fn a_portfolio_guarantees_by_the_runs_of_its_pct() {
+        let guarantee = guarantee("portfolio").expect("has pct");
+        let mut worth = Worth::default();
+        for member in 0..portfolio::MEMBERS.len() as u64 {
+            worth.add(&run(member + 1, member, member, &[]), Some((&guarantee, told(7))));
+        }
+        assert_eq!((worth.trials.all(), worth.trials.count(7, 1)), (1, 1));
     }
 
     fn run(run: u64, hash: u64, member: u64, log: &[usize]) -> RunReport {
@@ -250,13 +291,12 @@ mod tests {
 
     #[test]
     fn runs_with_the_guard_are_no_trials() {
-        let guarantee = Guarantee::of(&PolicyChoice::parse("pct:d=2").expect("a policy")).expect("pct");
-        let told = Profile { steps: 20, ..Profile::default() };
+        let guarantee = guarantee("pct:d=2").expect("pct");
         let mut worth = Worth::default();
         let mut guarded = run(1, 1, 0, &[]);
         guarded.counts.guard_fired = 2;
-        worth.add(&guarded, Some((guarantee, told)));
-        worth.add(&run(2, 1, 0, &[]), Some((guarantee, told)));
+        worth.add(&guarded, Some((&guarantee, told(20))));
+        worth.add(&run(2, 1, 0, &[]), Some((&guarantee, told(20))));
         assert_eq!((worth.guarded, worth.trials.all(), worth.trials.count(20, 2)), (1, 1, 1));
     }
 }

@@ -276,6 +276,7 @@ fn plan(program: Program, name: OsString, runtime: &Path) -> Result<Plan, String
         check: None,
         harness: 0,
         coverage: Coverage::Every(0),
+        inspect: true,
         out: std::path::PathBuf::new(),
         recording: None,
     })

@@ -209,6 +209,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         check: (recorded.check != 0).then_some(recorded.check),
         harness: 0,
         coverage: Coverage::Every(0),
+        inspect: true,
         out: PathBuf::new(),
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),

@@ -275,6 +275,7 @@ impl Tester {
             check: None,
             harness: 0,
             coverage: options.coverage,
+            inspect: true,
             out: options.out.clone(),
             recording: None,
         }

@@ -177,6 +177,7 @@ impl Cell {
             let mut plan = plan.clone();
             plan.seed = plan.seed.wrapping_add(repetition - 1);
             plan.keep_going = repetition == 1;
+            plan.inspect = false;
             if let Some(deadline) = measure.deadline {
                 // A campaign without time would be none.
                 let left = deadline.saturating_duration_since(Instant::now());

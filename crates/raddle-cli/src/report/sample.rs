@@ -67,6 +67,7 @@ pub fn plan() -> Plan {
         check: None,
         harness: 0,
         coverage: Coverage::Some,
+        inspect: true,
         out: ".raddle".into(),
         recording: None,
     }

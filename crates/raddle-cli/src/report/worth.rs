@@ -1,6 +1,7 @@
 //! What a campaign is worth: what may have been missed, how many runs more would settle it, and how much of the
 //! program's behaviour was seen.
 
+use raddle_core::policies::portfolio;
 use raddle_core::policy::Kind;
 use raddle_core::statistics::pct_bound;
 use serde::Serialize;
@@ -95,7 +96,7 @@ impl Worth {
     pub fn new(s: &Summary<'_>) -> Worth {
         let worth = &s.campaign.tally.worth;
         let schedules = worth.schedules.iter().enumerate().filter(|(_, seen)| seen.runs > 0);
-        let alone = worth.schedules.len() == 1;
+        let alone = s.plan.policy.descriptor.name != portfolio::DESCRIPTOR.name;
         let pairs = &worth.pairs;
         Worth {
             bound: Bound::new(s),
@@ -120,24 +121,28 @@ impl Worth {
         let Some(deepest) = bound.depths.last() else {
             return Some(format!("no bound holds, because {}", bound.missing.as_deref().unwrap_or("nothing was run")));
         };
-        let depth = match deepest.depth {
-            1 => "1".to_string(),
-            d => format!("{d} or less"),
-        };
-        let more = match deepest.more_runs {
+        // A depth that is drawn for each run gives each depth a bound of its own.
+        let all_alike = bound.depths.iter().all(|depth| depth.missed_at_most == deepest.missed_at_most);
+        let shown = if all_alike { std::slice::from_ref(deepest) } else { &bound.depths[..] };
+        let each = shown.iter().enumerate().map(|(i, depth)| {
+            let or_less = if all_alike && depth.depth > 1 { " or less" } else { "" };
+            let was_missed = if i == 0 { " was missed with probability" } else { "" };
+            format!("of depth {}{or_less}{was_missed} at most {}", depth.depth, probability(depth.missed_at_most))
+        });
+        let each = each.collect::<Vec<_>>().join(", ");
+        let told = bound.depths.iter().find(|depth| depth.depth == 2).unwrap_or(deepest);
+        let which = if all_alike { String::new() } else { format!(" for depth {}", told.depth) };
+        let more = match told.more_runs {
             Some(0) => String::new(),
-            Some(runs) => format!("; {} more bring that below 5%", count(runs, "run")),
-            None => "; no number of runs brings that below 5%".to_string(),
+            Some(runs) => format!("; {} more such runs bring that{which} below 5%", number(runs)),
+            None => format!("; no number of such runs brings that{which} below 5%"),
         };
         let counted = match bound.runs {
             runs if runs == all => String::new(),
             runs => format!(", from {} of {}", number(runs), count(all, "run")),
         };
         let (threads, steps) = (number(bound.threads), number(bound.steps));
-        Some(format!(
-            "a bug of depth {depth} was missed with probability at most {} (n={threads}, k={steps}{counted}){more}",
-            probability(deepest.missed_at_most)
-        ))
+        Some(format!("a bug {each} (n={threads}, k={steps}{counted}){more}"))
     }
 
     /// The estimate of what was not seen, in words.
@@ -174,24 +179,23 @@ impl Bound {
         // all runs of the program, not of the one run.
         let (threads, steps) = (tally.threads_max, tally.steps_max);
         let depth = worth.trials.depth();
-        let runs = worth.trials.count(steps, depth);
+        let runs = worth.trials.count(steps, 1);
         let left_out_for_steps = worth.trials.all() - runs;
-        let missing = match Guarantee::of(&s.plan.policy) {
+        let missing = match Guarantee::of(&s.plan.resolved_policy()) {
             _ if runs > 0 => None,
             None => Some("only pct gives one, without options that change the algorithm".to_string()),
             Some(_) if worth.guarded > 0 && left_out_for_steps == 0 => {
-                Some("the starvation guard stepped in in every run (--no-guard switches it off)".to_string())
+                Some("the starvation guard stepped in in every run of pct (--no-guard switches it off)".to_string())
             }
-            Some(guarantee) if left_out_for_steps > 0 => Some(format!(
-                "k was less than the most steps of a run, {steps} (--policy pct:d={},k={steps} sets it)",
-                guarantee.depth
-            )),
-            Some(_) => Some("there was no run".to_string()),
+            Some(_) if left_out_for_steps > 0 => {
+                Some(format!("k was less than the most steps of a run (the parameter k={steps} of pct sets it)",))
+            }
+            Some(_) => Some("pct made no run".to_string()),
         };
         let depths = (1..=depth.min(DEEPEST)).filter(|_| runs > 0).map(|depth| {
             let missed = worth.trials.missed(threads, steps, depth);
-            let more_runs = pct_bound::runs_until(missed, ENOUGH, threads, steps, worth.trials.depth());
-            Depth { depth, missed_at_most: missed, more_runs }
+            let found = worth.depths.map_or(0.0, |depths| depths.guarantee(threads, steps, depth));
+            Depth { depth, missed_at_most: missed, more_runs: pct_bound::runs_until(missed, ENOUGH, found) }
         });
         Bound {
             missing,
@@ -210,7 +214,7 @@ impl Seen {
         let independent = policy.descriptor.kind != Kind::Systematic;
         let unseen = seen.unseen().filter(|_| independent);
         Seen {
-            policy: member.map_or_else(|| policy.to_string(), |i| format!("{policy}, member {i}")),
+            policy: member.and_then(member_name).unwrap_or_else(|| policy.to_string()),
             runs: seen.runs,
             distinct: seen.distinct(),
             once: seen.once,
@@ -219,6 +223,11 @@ impl Seen {
             unseen_interval: unseen.map(|unseen| [unseen.interval.low, unseen.interval.high]),
         }
     }
+}
+
+/// The name of a policy of the portfolio.
+fn member_name(member: usize) -> Option<String> {
+    portfolio::MEMBERS.get(member).map(|member| member.policy.name.to_string())
 }
 
 /// A share for a person.
@@ -251,7 +260,7 @@ mod tests {
     use crate::report::sample;
     use raddle_core::policy::Profile;
 
-    /// A campaign of PCT with so many runs of 101 to 116 steps, each told the same.
+    /// A campaign of 160 runs of 100 to 115 steps, each told the same.
     fn worth(policy: &str, told: u64, guarded: u64) -> Worth {
         let (mut plan, mut campaign) = (sample::plan(), sample::campaign(0));
         plan.policy = PolicyChoice::parse(policy).expect("a policy");
@@ -261,7 +270,7 @@ mod tests {
             report.counts.guard_fired = u64::from(run <= guarded);
             report.log = Some(vec![0, 1, (run % 2) as u32]);
             let told = Profile { steps: told, ..Profile::default() };
-            campaign.tally.add_told(&report, guarantee.map(|guarantee| (guarantee, told)));
+            campaign.tally.add_told(&report, guarantee.as_ref().map(|guarantee| (guarantee, told)));
         }
         Worth::new(&Summary { plan: &plan, campaign: &campaign })
     }
@@ -273,25 +282,30 @@ mod tests {
         assert!((worth.bound.depths[1].missed_at_most - missed).abs() < 1e-12);
         assert_eq!(
             worth.bound_text().expect("a bound"),
-            "a bug of depth 2 or less was missed with probability at most 0.6285 (n=3, k=115); 873 runs more bring \
+            "a bug of depth 2 or less was missed with probability at most 0.6285 (n=3, k=115); 873 more such runs bring \
              that below 5%"
         );
         // Together they are what 5% takes.
-        assert_eq!(pct_bound::runs_until(1.0, 0.05, 3, 115, 2), Some(160 + 873));
+        assert_eq!(pct_bound::runs_until(1.0, 0.05, pct_bound::guarantee(3, 115, 2)), Some(160 + 873));
+    }
+
+    #[test]
+    fn bounds_of_depths_that_are_drawn() {
+        assert_eq!(
+            worth("pct:d=2,draw=uniform", 115, 0).bound_text().expect("a bound"),
+            "a bug of depth 1 was missed with probability at most 1.7e-13, of depth 2 at most 0.7930 (n=3, k=115); 1,906 \
+             more such runs bring that for depth 2 below 5%"
+        );
     }
 
     #[test]
     fn runs_that_do_not_count() {
         let guarded = worth("pct:d=1", 115, 100);
         assert_eq!((guarded.bound.runs, guarded.bound.left_out_for_guard), (60, 100));
-        let text = guarded.bound_text().expect("a bound");
-        assert!(
-            text.starts_with(
-                "a bug of depth 1 was missed with probability at most 2.8e-11 (n=3, k=115, from 60 of 160 runs)"
-            ),
-            "{text}"
+        assert_eq!(
+            guarded.bound_text().expect("a bound"),
+            "a bug of depth 1 was missed with probability at most 2.8e-11 (n=3, k=115, from 60 of 160 runs)"
         );
-        assert!(!text.contains("more"), "{text}");
     }
 
     #[test]
@@ -300,11 +314,11 @@ mod tests {
         assert_eq!(text("random", 115, 0), None);
         assert_eq!(
             text("pct:d=2", 115, 160).expect("a reason"),
-            "no bound holds, because the starvation guard stepped in in every run (--no-guard switches it off)"
+            "no bound holds, because the starvation guard stepped in in every run of pct (--no-guard switches it off)"
         );
         assert_eq!(
             text("pct:d=2", 114, 0).expect("a reason"),
-            "no bound holds, because k was less than the most steps of a run, 115 (--policy pct:d=2,k=115 sets it)"
+            "no bound holds, because k was less than the most steps of a run (the parameter k=115 of pct sets it)"
         );
     }
 

@@ -34,7 +34,7 @@ pub const FIGURE_5: Experiment = Experiment {
 pub const FIGURE_6: Experiment = Experiment {
     name: "stride-6",
     title: "Randomized stride, figure 6: failing shares against those under the random walk",
-    policies: &["random", STRIDE_3_4, STRIDE_6_6, "stride:smax=2", "rpro:r=50", "rpro:r=10", "pct"],
+    policies: &["random", STRIDE_3_4, STRIDE_6_6, "stride:s=2", "rpro:d=0,r=50", "rpro:d=0,r=10", "pct:d=0"],
     shows: ratios,
     remarks: &[
         "×2: twice as often as under the random walk; +3: three times in all, and never under the random walk; lost: only \
@@ -51,11 +51,11 @@ pub const FIGURE_7: Experiment = Experiment {
     policies: &[
         STRIDE_3_4,
         STRIDE_6_6,
-        "stride:smax=2",
+        "stride:s=2",
         "random",
-        "pct",
-        "rpro:r=10",
-        "rpro:r=50",
+        "pct:d=0",
+        "rpro:d=0,r=10",
+        "rpro:d=0,r=50",
         "ipb",
         "idb",
         "dfs",

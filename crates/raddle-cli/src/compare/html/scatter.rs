@@ -16,7 +16,7 @@ pub fn chart(comparison: &Comparison) -> String {
     if points.len() < 2 {
         return String::new();
     }
-    let (left, right, top, bottom) = (60.0, 560.0, 10.0, 300.0);
+    let (left, right, top, bottom) = (60.0, 560.0, 34.0, 320.0);
     let steps =
         |limit: fn(f64, f64) -> f64, from: f64| points.iter().map(|(_, c)| c.steps_max as f64).fold(from, limit);
     let (low, high) = (steps(f64::min, f64::MAX).max(1.0), steps(f64::max, 1.0));
@@ -25,7 +25,7 @@ pub fn chart(comparison: &Comparison) -> String {
     let y = LogScale::new(low, high.max(low * 2.0), bottom, top);
     let mut out = format!(
         "<figure>\n{}",
-        open("scatter-chart", "Steps of each program against its failing share under the random walk", 700.0, 340.0)
+        open("scatter-chart", "Steps of each program against its failing share under the random walk", 700.0, 360.0)
     );
     for tick in x.ticks() {
         let at = c(x.at(tick));
@@ -51,15 +51,17 @@ pub fn chart(comparison: &Comparison) -> String {
     }
     out.push_str(&format!(
         "<text class=\"faint\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">0</text><text class=\"faint\" x=\"{}\" y=\"{}\" \
-         text-anchor=\"end\">failing share</text><text class=\"faint\" x=\"4\" y=\"10\">steps</text>\n",
+         text-anchor=\"end\">failing share</text><text class=\"faint\" x=\"4\" y=\"14\">steps</text>\n",
         c(left),
         c(bottom + 16.0),
         c(right),
         c(bottom + 34.0)
     ));
+    let mut labels: Vec<(f64, f64, f64)> = Vec::new();
     for (program, cell) in &points {
         let at = if cell.failing_runs == 0 { left } else { x.at(cell.share) };
         let (up, name) = (y.at(cell.steps_max as f64), escape(&program.name));
+        let label = place(&mut labels, at + 6.0, up, 7.0 * program.name.chars().count() as f64);
         out.push_str(&format!(
             "<circle class=\"dot s0\" cx=\"{}\" cy=\"{}\" r=\"4\"><title>{name}: {} in at most {} steps</title></circle><text \
              x=\"{}\" y=\"{}\">{name}</text>\n",
@@ -68,9 +70,18 @@ pub fn chart(comparison: &Comparison) -> String {
             percent(cell.share),
             number(cell.steps_max),
             c(at + 6.0),
-            c(up - 5.0)
+            c(label)
         ));
     }
     out.push_str("</svg>\n</figure>\n");
     out
+}
+
+/// Where a label of this width goes: above its point, or where no other label is.
+fn place(labels: &mut Vec<(f64, f64, f64)>, x: f64, point: f64, width: f64) -> f64 {
+    let free = |y: f64| labels.iter().all(|&(from, at, to)| (at - y).abs() > 11.0 || from > x + width || to < x);
+    let y = [-5.0, 14.0, -17.0, 26.0].map(|offset| point + offset).into_iter().find(|&y| free(y));
+    let y = y.unwrap_or(point - 5.0);
+    labels.push((x, y, x + width));
+    y
 }

@@ -97,7 +97,7 @@ impl StairsChart<'_> {
     /// The chart.
     pub fn draw(&self) -> String {
         let (width, height) = (640.0_f64, 260.0_f64.max(40.0 + 18.0 * self.lines.len() as f64));
-        let (left, right, top, bottom) = (52.0, 390.0, 14.0, height - 42.0);
+        let (left, right, top, bottom) = (52.0, 390.0, 26.0, height - 42.0);
         let x = LogScale::new(self.range.0, self.range.1, left, right);
         let y = |value: f64| bottom - (value / self.top.max(1e-9)).clamp(0.0, 1.0) * (bottom - top);
         let mut out = open(self.id, &self.title, width, height);
@@ -130,7 +130,7 @@ impl StairsChart<'_> {
             c(height - 8.0),
             escape(self.across),
             c(4.0),
-            c(10.0),
+            c(12.0),
             escape(self.up)
         ));
         for (place, (series, line)) in self.lines.iter().enumerate() {
