@@ -24,7 +24,7 @@ pub const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block, up to a thousand runs.
 const BLOCK: u64 = 64;
 /// From here on blocks grow: each is as long as all that was before it.
-const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
+pub const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
 
 /// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 2068, …. Whoever makes hundreds
 /// of thousands of runs a second cannot wait for the others every 64 runs.
@@ -85,6 +85,8 @@ pub struct Dispatch {
     failing: Option<u64>,
     fixed_profile: bool,
     fixed_stacks: bool,
+    /// What the run that was counted last had been told.
+    last_told: Profile,
 }
 
 impl Dispatch {
@@ -111,6 +113,7 @@ impl Dispatch {
             failing: None,
             fixed_profile: false,
             fixed_stacks: false,
+            last_told: Profile::default(),
         }
     }
 
@@ -212,6 +215,7 @@ impl Dispatch {
 
     /// Counts the next run, which is this one.
     pub fn book(&mut self, report: &RunReport) {
+        self.last_told = self.profile;
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
         self.block.points = self.block.points.max(report.counts.points);
@@ -252,6 +256,11 @@ impl Dispatch {
             self.told = Some(Arc::new(told));
             self.version += 1;
         }
+    }
+
+    /// What the run that was counted last had been told of earlier runs.
+    pub fn last_told(&self) -> Profile {
+        self.last_told
     }
 
     /// Whether all runs that count have been counted.
@@ -299,6 +308,8 @@ mod tests {
             stacks: Default::default(),
             racing: Vec::new(),
             observed: None,
+            log: None,
+            log_too_long: false,
         }
     }
 

@@ -93,6 +93,8 @@ mod tests {
             stacks: Default::default(),
             racing: Vec::new(),
             observed: None,
+            log: None,
+            log_too_long: false,
         }
     }
 

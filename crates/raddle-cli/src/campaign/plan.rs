@@ -11,6 +11,7 @@ use raddle_core::Decision;
 
 use super::races::Place;
 use super::stdin::Stdin;
+use super::worth::Coverage;
 use crate::environment::Variables;
 use crate::inspect::elf::Program;
 use crate::options::Switch;
@@ -67,6 +68,10 @@ pub struct Plan {
     /// Threads that are not the program's own but its test harness's: runs that never have more show nothing,
     /// and the first block of them is enough. 0: every run is wanted.
     pub harness: u64,
+    /// Which runs are sampled for ordered pairs of events.
+    pub coverage: Coverage,
+    /// Whether the threads of failing runs are looked at. Who only counts failures can do without.
+    pub inspect: bool,
     /// Where schedules go.
     pub out: PathBuf,
     /// The recording to follow instead of exploring.
@@ -140,6 +145,11 @@ impl Plan {
         }
     }
 
+    /// Whether a run brings its decisions along. Those of a replay are known.
+    pub fn samples(&self, run: u64) -> bool {
+        self.recording.is_none() && self.coverage.samples(run)
+    }
+
     /// The policy with all that follows from the number of runs.
     pub fn resolved_policy(&self) -> PolicyChoice {
         self.policy.clone().resolved(self.runs)
@@ -156,7 +166,7 @@ impl Plan {
         let mut sync_offsets = [0; SYNC_FUNCTIONS];
         let addresses = &self.sync_functions.addresses;
         sync_offsets[..addresses.len()].copy_from_slice(addresses);
-        let mut flags = flag::FREEZE;
+        let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
         }

@@ -23,6 +23,7 @@ use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
 use super::wire::{Batch, Order, Wishes};
+use super::worth;
 use crate::inspect::builds::Builds;
 use crate::sys::Ending;
 
@@ -99,7 +100,7 @@ impl<'a> Runner<'a> {
         self.executor.reach_check()
     }
 
-    /// Makes one run of an order in the program's check, from which later runs learn.
+    /// Makes one run of an order in the program's check, from which later runs learn or which is sampled.
     pub fn check_traced(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
         let one = Order { first: run, last: run, ..order.clone() };
         loop {
@@ -108,7 +109,8 @@ impl<'a> Runner<'a> {
                 (batch, None) => {
                     let report = batch.reports().next();
                     if let Some(report) = report {
-                        return Ok(RunReport { observed: self.observed(order), ..report });
+                        let (log, log_too_long) = self.sample(run);
+                        return Ok(RunReport { observed: self.observed(order), log, log_too_long, ..report });
                     }
                 }
             }
@@ -176,6 +178,7 @@ impl<'a> Runner<'a> {
                 Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, order, over)?)),
             },
         };
+        let (log, log_too_long) = self.sample(run);
         Ok(RunReport {
             run,
             verdict,
@@ -185,7 +188,31 @@ impl<'a> Runner<'a> {
             stacks: if run <= dispatch::FIRST_BLOCK { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
             observed: self.observed(order),
+            log,
+            log_too_long,
         })
+    }
+
+    /// The decisions of the last run when it is sampled, and whether they are too many.
+    fn sample(&self, run: u64) -> (Option<Vec<u32>>, bool) {
+        if !self.plan.samples(run) {
+            return (None, false);
+        }
+        let too_long = self.executor.block.results().log_len > worth::LONGEST_LOG;
+        ((!too_long).then(|| self.executor.block.log()), too_long)
+    }
+
+    /// Whether a run must be made on its own, because its decisions are wanted.
+    pub fn is_sampled(&self, run: u64) -> bool {
+        self.plan.samples(run)
+    }
+
+    /// The last run of an order before one that must be made on its own.
+    pub fn before_sample(&self, order: &Order) -> u64 {
+        match self.plan.recording {
+            Some(_) => order.last,
+            None => self.plan.coverage.before_sample(order.first, order.last),
+        }
     }
 
     /// What later runs can learn from the last one, if anything.

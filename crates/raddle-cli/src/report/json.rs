@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use super::racing::{self, RacingPlace};
+use super::worth::Worth;
 use super::Summary;
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
@@ -34,6 +35,7 @@ pub struct Report {
     steps_mean: f64,
     seconds: f64,
     runs_per_second: f64,
+    worth: Worth,
     uncontrolled: Vec<&'static str>,
     racing: Vec<RacingPlace>,
     failures: Vec<Failure>,
@@ -92,6 +94,7 @@ impl Report {
             steps_mean: tally.steps_mean(),
             seconds: campaign.seconds,
             runs_per_second: tally.runs as f64 / campaign.seconds.max(1e-9),
+            worth: Worth::new(summary),
             uncontrolled: summary.uncontrolled(),
             racing: racing::places(summary),
             failures: campaign.findings.iter().map(failure).collect(),

@@ -7,6 +7,7 @@ pub mod replay;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod text;
+pub mod worth;
 
 use raddle_core::block::{Escape, Points};
 
