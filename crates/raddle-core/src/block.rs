@@ -2,8 +2,9 @@
 //! results out. It outlives the target's crash, and needs no descriptor once it is mapped.
 //!
 //! One block serves one job, run after run. Layout: [`Block`], then `log_capacity` decisions that
-//! the runtime records, then `replay_len` decisions that it is to follow. Both sides are built from
-//! this file; [`VERSION`] changes with the layout.
+//! the runtime records, then `replay_len` decisions that it is to follow, then `search_bytes` for the
+//! state of a policy that outlives its runs. Both sides are built from this file; [`VERSION`] changes
+//! with the layout.
 //!
 //! The two sides take turns: the command line writes [`Settings`] only while no run is on, the
 //! runtime writes [`Results`] only during a run. [`Control`] is atomics.
@@ -12,8 +13,9 @@ use core::sync::atomic::{AtomicI32, AtomicU32};
 
 use crate::decorators::guard;
 use crate::lessons::Lessons;
-use crate::policy::{Profile, MAX_PARAMETERS};
+use crate::policy::{Explored, Profile, MAX_PARAMETERS};
 use crate::races::{Places, Races};
+use crate::rng;
 use crate::thread::MAX_THREADS;
 
 /// "raddle\0" and a digit.
@@ -67,15 +69,36 @@ impl Block {
     /// Where the recorded decisions start, in bytes from the start of the block.
     pub const LOG_OFFSET: usize = core::mem::size_of::<Block>().next_multiple_of(4096);
 
-    /// Bytes that a block needs for so many decisions.
-    pub fn size_for(log_capacity: u64, replay_len: u64) -> usize {
-        (Self::LOG_OFFSET + 4 * (log_capacity + replay_len) as usize).next_multiple_of(4096)
+    /// Bytes that a block with these settings needs.
+    pub fn size_for(settings: &Settings) -> usize {
+        Self::search_offset(settings) + (settings.search_bytes as usize).next_multiple_of(4096)
+    }
+
+    /// Where the state of a policy that outlives its runs starts, in bytes from the start of the block.
+    pub fn search_offset(settings: &Settings) -> usize {
+        (Self::LOG_OFFSET + 4 * (settings.log_capacity + settings.replay_len) as usize).next_multiple_of(4096)
     }
 
     /// Where the decisions to follow start, in bytes from the start of the block.
     pub fn replay_offset(&self) -> usize {
         Self::LOG_OFFSET + 4 * self.settings.log_capacity as usize
     }
+}
+
+/// Bytes for the state of a policy that outlives its runs: [`Settings::search_bytes`] is this, or 0. What is not
+/// used of them costs nothing.
+pub const SEARCH_BYTES: usize = 64 << 20;
+
+/// What a reduction of a search does not know of; bits of [`Results::notes`].
+pub mod note {
+    /// Time was read, or something waited for a time to come.
+    pub const TIMED: u64 = 1;
+    /// The model drew which of several threads was woken.
+    pub const DRAWN: u64 = 1 << 1;
+    /// The end of a thread gave back what it held.
+    pub const ORPHANED: u64 = 1 << 2;
+    /// A loop read variables without points.
+    pub const SPUN: u64 = 1 << 3;
 }
 
 /// Switches in [`Settings::flags`].
@@ -188,6 +211,8 @@ pub struct Summary {
     pub phase: u64,
     /// As in [`Results`].
     pub member: u64,
+    /// As in [`Results`].
+    pub notes: u64,
 }
 
 /// Steps whose objects are noted.
@@ -216,6 +241,7 @@ impl From<&Results> for Summary {
             cut: 0,
             phase: results.longest_phase(),
             member: results.member.into(),
+            notes: results.notes,
         }
     }
 }
@@ -275,6 +301,8 @@ pub struct Settings {
     pub log_capacity: u64,
     /// Decisions to follow.
     pub replay_len: u64,
+    /// Bytes at the end of the block for the state of a policy that outlives its runs; 0: it does not.
+    pub search_bytes: u64,
     /// Threads that earlier blocks of runs made, by their stacks: fibers are made ready for them before
     /// the run.
     pub stacks: [Stacks; STACKS],
@@ -298,6 +326,14 @@ pub struct Settings {
     pub stdin: [u8; 128],
     /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.
     pub directory: [u8; 512],
+}
+
+impl Settings {
+    /// The seed of a run that is known by its number. A search gives all its runs the same, so that they differ
+    /// by their schedules only.
+    pub fn run_seed(&self, run: u64) -> u64 {
+        rng::run_seed(self.campaign_seed, if self.search_bytes == 0 { run } else { 1 })
+    }
 }
 
 /// Bits of [`Control::event`].
@@ -456,6 +492,8 @@ pub enum Outcome {
     ThreadsLeft = 12,
     /// The body of a check ran differently when it was run again.
     StateLeaks = 13,
+    /// No run was made: the policy has no schedule left. See [`Results::explored`].
+    Exhausted = 14,
 }
 
 impl Outcome {
@@ -476,6 +514,7 @@ impl Outcome {
             BodyFailed,
             ThreadsLeft,
             StateLeaks,
+            Exhausted,
         ]
         .into_iter()
         .find(|o| *o as u32 == number)
@@ -550,6 +589,12 @@ pub struct Results {
     pub offers: u32,
     /// Which policy of a portfolio decided.
     pub member: u32,
+    /// The policy's bound in this run, plus 1; 0: it has none.
+    pub bound: u32,
+    /// See [`note`].
+    pub notes: u64,
+    /// What the policy has explored, with [`Outcome::Exhausted`].
+    pub explored: Explored,
     /// Counted steps.
     pub steps: u64,
     /// Schedule points, counted or not.

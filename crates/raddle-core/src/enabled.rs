@@ -98,6 +98,12 @@ impl EnabledSet {
         None
     }
 
+    /// The first 64 threads, a bit each.
+    #[inline]
+    pub fn first_64(&self) -> u64 {
+        self.bits[0]
+    }
+
     /// The enabled threads in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = ThreadId> + '_ {
         ones(&self.bits[..self.used as usize])

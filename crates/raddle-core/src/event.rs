@@ -179,6 +179,9 @@ pub const DESCRIPTORS: usize = 0x1000_0000;
 pub struct Event {
     /// What it is.
     pub kind: EventKind,
+    /// What else it touches, where that is known: of an access how many bytes; of a wait on a condition the lower
+    /// half of its mutex's address. 0: it is not known.
+    pub with: u32,
     /// The object: an address, a descriptor or a thread, by kind; 0 when there is none.
     pub object: usize,
 }
@@ -186,7 +189,12 @@ pub struct Event {
 impl Event {
     /// An event on an object.
     pub fn new(kind: EventKind, object: usize) -> Event {
-        Event { kind, object }
+        Event { kind, with: 0, object }
+    }
+
+    /// An event on an object that touches something else, too.
+    pub fn with(kind: EventKind, object: usize, with: u32) -> Event {
+        Event { kind, with, object }
     }
 
     /// Whether the order of the two events can matter.

@@ -93,8 +93,85 @@ pub trait Policy {
         0
     }
 
-    /// The run is over.
+    /// The run has come to its end, and did not crash.
     fn end(&mut self) {}
+
+    /// The run that was started does not count: the next one takes its place.
+    fn undo(&mut self) {}
+
+    /// Whether [`Policy::alone`] is to be called.
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// One thread only is enabled, and takes a step; or none is, and the run is over. A policy that
+    /// [`Policy::watches`] is told of each such point once there have been two threads.
+    fn alone(&mut self, _point: &Point<'_>) {}
+
+    /// The bound of the run that has started, for a policy that explores one bound after the other.
+    fn bound(&self) -> Option<u32> {
+        None
+    }
+
+    /// Asked after [`Policy::start`]: what was explored, if no schedule is left. The run is not made then.
+    fn over(&self) -> Option<Explored> {
+        None
+    }
+}
+
+/// Why a search that is over may have left schedules out; bits of [`Explored::gaps`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Gap {
+    /// Runs had more choice points than are kept.
+    Depth = 0,
+    /// Runs had more threads than are told apart.
+    Threads,
+    /// The same choices led to another state.
+    Unstable,
+    /// There were more schedules than can be noted for later bounds.
+    Memory,
+    /// Threads waited busily, which the reduction does not know.
+    Spins,
+}
+
+impl Gap {
+    /// All of them.
+    pub const ALL: [Gap; 5] = [Gap::Depth, Gap::Threads, Gap::Unstable, Gap::Memory, Gap::Spins];
+
+    /// In words, for people.
+    pub fn text(self) -> &'static str {
+        [
+            "some runs have more choice points than the search keeps",
+            "some runs have more threads than the search tells apart",
+            "the program did not always do the same after the same choices",
+            "there are more schedules than the search can note for the next bound",
+            "threads wait busily, and the reduction does not know what they wait for",
+        ][self as usize]
+    }
+}
+
+/// What a search has explored when no schedule is left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Explored {
+    /// Schedules.
+    pub schedules: u64,
+    /// Runs that turned out to repeat a schedule up to the order of independent operations.
+    pub redundant: u64,
+    /// The bound up to which all schedules were explored, plus 1; 0: there was no bound.
+    pub bound: u32,
+    /// See [`Gap`].
+    pub gaps: u32,
+    /// Whether schedules were left out that differ from others by the order of independent operations only.
+    pub reduced: bool,
+}
+
+impl Explored {
+    /// Notes that schedules may be left out.
+    pub fn lacks(&mut self, gap: Gap) {
+        self.gaps |= 1 << gap as u32;
+    }
 }
 
 #[cfg(any(test, feature = "std"))]
@@ -122,6 +199,21 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn end(&mut self) {
         (**self).end();
+    }
+    fn undo(&mut self) {
+        (**self).undo();
+    }
+    fn watches(&self) -> bool {
+        (**self).watches()
+    }
+    fn alone(&mut self, point: &Point<'_>) {
+        (**self).alone(point);
+    }
+    fn bound(&self) -> Option<u32> {
+        (**self).bound()
+    }
+    fn over(&self) -> Option<Explored> {
+        (**self).over()
     }
 }
 
@@ -204,7 +296,8 @@ impl Learns {
 pub enum Kind {
     /// Each run is drawn by its seed; threads take turns.
     Sampling = 0,
-    /// Each run depends on the one before it: the policy's state outlives the run, and there is one job.
+    /// Each run depends on the one before it: the policy's state outlives the run, and there is one job. The
+    /// state must be valid when zeroed: [`Descriptor::build`] is called in many processes, and must not touch it.
     Systematic,
     /// Threads really run at the same time; the order that happened is recorded.
     Parallel,

@@ -12,7 +12,6 @@ use core::ffi::{c_char, c_int, c_void, CStr};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, SUMMARIES};
-use raddle_core::rng::run_seed;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::access::lease::Lease;
@@ -281,12 +280,15 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
         unsafe { iterate(0, Decides::Nobody, body, argument) };
     }
     for (run, i) in (first..=last).zip(0..SUMMARIES) {
-        let seed = run_seed(block.settings.campaign_seed, run);
+        let seed = block.settings.run_seed(run);
         let replays = block.settings.flags & block::flag::REPLAY != 0;
         let seed = if replays { block.settings.seed } else { seed };
         // SAFETY: the caller's body; the command line reads the summaries after the order.
         unsafe {
-            let failed = iterate(seed, Decides::Engine, body, argument);
+            let Some(failed) = iterate(seed, Decides::Engine, body, argument) else {
+                // No schedule is left.
+                return 0;
+            };
             (*summaries)[i] = summary();
             if failed {
                 return 1;
@@ -297,7 +299,7 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
             }
             if run.is_power_of_two() && !replays && again_is_possible() {
                 let before = (*summaries)[i];
-                if iterate(seed, Decides::LastRun, body, argument) || summary().hash != before.hash {
+                if iterate(seed, Decides::LastRun, body, argument) != Some(false) || summary().hash != before.hash {
                     leaked();
                     return 1;
                 }
@@ -338,12 +340,15 @@ unsafe fn summary() -> Summary {
     Summary::from(&*results)
 }
 
-/// Makes one run; says whether the body failed.
-unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void) -> bool {
+/// Makes one run; says whether the body failed. `None`: the policy has no schedule left.
+unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void) -> Option<bool> {
     // SAFETY: all other threads of the run before have ended.
     unsafe {
         REPEATS.store(decides == Decides::LastRun, Ordering::Relaxed);
         scheduler().restart(seed, decides);
+        if scheduler().is_over() {
+            return None;
+        }
         race::start_run();
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
@@ -358,7 +363,8 @@ unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void
         REPEATS.store(false, Ordering::Relaxed);
         let results = scheduler().results();
         results.outcome = if failed { Outcome::BodyFailed } else { Outcome::Exited } as u32;
-        failed
+        scheduler().tell_end();
+        Some(failed)
     }
 }
 

@@ -7,7 +7,7 @@
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use raddle_core::block::{self, Block};
-use raddle_core::policy::Descriptor;
+use raddle_core::policy::{Descriptor, Kind};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use crate::access::lease::Lease;
@@ -205,6 +205,18 @@ pub fn policy(block: &Block) -> Option<&'static Descriptor> {
     policies::find(block::text(&block.settings.policy))
 }
 
+/// Where the policy's state lies: in the block, if it outlives the run.
+#[link_section = "raddle_run"]
+fn policy_memory(block: &Block, policy: &Descriptor) -> *mut u8 {
+    if policy.kind != Kind::Systematic || block.settings.search_bytes == 0 {
+        return POLICY_ADDRESS as *mut u8;
+    }
+    if (block.settings.search_bytes as usize) < policy.layout.size() {
+        failure::internal(format_args!("the block has no room for the state of the policy {}", policy.name));
+    }
+    (block as *const Block as usize + Block::search_offset(&block.settings)) as *mut u8
+}
+
 /// Starts the run in the calling thread, which becomes the main thread.
 #[link_section = "raddle_run"]
 pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
@@ -214,8 +226,11 @@ pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     };
     // SAFETY: there is one thread; the memory is reserved and zeroed.
     let s = unsafe { scheduler() };
-    // SAFETY: the block is mapped and the policy's memory fresh.
-    unsafe { s.start(block as *const Block as *mut Block, policy, POLICY_ADDRESS as *mut u8) };
+    // SAFETY: the block is mapped and the policy's memory fresh, or its own.
+    unsafe { s.start(block as *const Block as *mut Block, policy, policy_memory(block, policy)) };
+    if s.is_over() {
+        sys::exit_group(0);
+    }
     let pointer = sys::thread_pointer();
     let main = s.thread(ThreadId::MAIN);
     main.pointer = pointer;
@@ -277,6 +292,12 @@ fn among_foreign_threads() -> Option<ThreadId> {
 #[inline]
 pub fn point(me: ThreadId, kind: EventKind, object: usize) {
     wait(me, Event::new(kind, object), Wait::None, NEVER);
+}
+
+/// A schedule point before an access of so many bytes.
+#[inline]
+pub fn access(me: ThreadId, kind: EventKind, address: usize, bytes: usize) {
+    wait(me, Event::with(kind, address, bytes.min(u32::MAX as usize) as u32), Wait::None, NEVER);
 }
 
 /// A schedule point before an operation that needs something first.

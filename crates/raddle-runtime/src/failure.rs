@@ -26,6 +26,8 @@ pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
         stop(scheduler, Outcome::ThreadsLeft);
     }
     scheduler.results().thread = u32::from(me.0);
+    scheduler.tell_alone(me);
+    scheduler.tell_end();
     stop(scheduler, Outcome::Deadlock)
 }
 
@@ -67,6 +69,7 @@ pub fn needs_os_threads(reason: OsReason) {
     // SAFETY: the calling thread is under control, so it holds the baton.
     let scheduler = unsafe { control::scheduler() };
     scheduler.shared_block().control.os_reason.store(reason as u32, Ordering::Relaxed);
+    scheduler.tell_undo();
     record(scheduler, Outcome::NeedsOsThreads);
     sys::exit_group(STATUS)
 }
@@ -90,6 +93,9 @@ pub fn internal(message: fmt::Arguments<'_>) -> ! {
 pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
     Lease::end(scheduler);
     scheduler.results().outcome = outcome as u32;
+    if outcome == Outcome::Exited {
+        scheduler.tell_end();
+    }
     if outcome != Outcome::Exited {
         report_threads(scheduler);
     }

@@ -7,7 +7,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_char, CStr};
 use core::fmt::{self, Write};
 
-use raddle_core::policy::Descriptor;
+use raddle_core::policy::{Descriptor, Kind};
 use raddle_core::{block, policies, policy_list};
 
 use crate::{sys, syscall};
@@ -49,7 +49,9 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 /// Stops the build when the runtime could not use the policy.
 pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
     policy_list::check(descriptor);
-    assert!(descriptor.layout.size() <= STATE_SIZE, "a policy's state is at most 1 MiB");
+    let outlives_runs = matches!(descriptor.kind, Kind::Systematic);
+    let most = if outlives_runs { block::SEARCH_BYTES } else { STATE_SIZE };
+    assert!(descriptor.layout.size() <= most, "a policy's state is at most 1 MiB, that of a systematic one 64 MiB");
     assert!(descriptor.layout.align() <= 64, "a policy's state is aligned to a cache line at most");
     descriptor
 }

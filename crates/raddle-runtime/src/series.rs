@@ -5,7 +5,6 @@ use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
 use raddle_core::block::{Block, Outcome, Results, Summary, SUMMARIES};
-use raddle_core::rng::run_seed;
 
 use crate::{race, sys, syscall};
 
@@ -18,7 +17,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line waits for the series; zero bytes are valid results.
     unsafe {
-        (*block).settings.seed = run_seed((*block).settings.campaign_seed, run);
+        (*block).settings.seed = (*block).settings.run_seed(run);
         (&raw mut (*block).results).cast::<u8>().write_bytes(0, core::mem::offset_of!(Results, message));
         (*block).control.heartbeat.store(0, Ordering::Relaxed);
     }

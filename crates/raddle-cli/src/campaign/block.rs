@@ -27,7 +27,7 @@ pub struct SharedBlock {
 impl SharedBlock {
     /// Makes a block with these settings and the decisions to follow, if any.
     pub fn new(settings: Settings, recording: &[Decision]) -> io::Result<SharedBlock> {
-        let size = Block::size_for(settings.log_capacity, recording.len() as u64);
+        let size = Block::size_for(&settings);
         let file = sys::memfd(c"raddle-block")?;
         file.set_len(size as u64)?;
         // SAFETY: a new mapping of a file that has this size.
@@ -111,6 +111,20 @@ impl SharedBlock {
             let mut settings = addr_of!((*at).settings).read_volatile();
             change(&mut settings);
             addr_of_mut!((*at).settings).write_volatile(settings);
+        }
+    }
+
+    /// Lets a policy whose state outlives its runs start afresh, between two runs.
+    pub fn forget_search(&mut self) -> io::Result<()> {
+        let (offset, bytes) = (Block::search_offset(self.settings()), self.settings().search_bytes as usize);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let start = self.at.as_ptr().cast::<u8>().wrapping_add(offset);
+        // SAFETY: whole pages at the end of our mapping; what is removed reads as zero, which is valid.
+        match unsafe { libc::madvise(start.cast(), bytes, libc::MADV_REMOVE) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
         }
     }
 
@@ -269,6 +283,19 @@ mod tests {
         // SAFETY: as above.
         let followed = unsafe { block.at.as_ptr().cast::<u8>().add(seen.replay_offset()).cast::<u32>().read() };
         assert_eq!(followed, recording[0].0);
+    }
+
+    #[test]
+    fn a_search_starts_afresh_when_it_is_told_to() {
+        let mut block =
+            SharedBlock::new(Settings { search_bytes: 8192, replay_len: 0, ..settings() }, &[]).expect("a block");
+        let search = block.at.as_ptr().cast::<u8>().wrapping_add(Block::search_offset(block.settings()));
+        // SAFETY: the test plays the runtime, inside the mapping.
+        unsafe {
+            search.wrapping_add(8191).write(7);
+            block.forget_search().expect("forgotten");
+            assert_eq!(search.wrapping_add(8191).read(), 0);
+        }
     }
 
     #[test]

@@ -190,6 +190,15 @@ impl Dispatch {
         }
     }
 
+    /// No schedule is left, and what was ordered beyond is not made. Tells the runs that follow of places that were
+    /// found since the last block; says whether there are any.
+    pub fn tell_places(&mut self) -> bool {
+        self.next = self.counting;
+        let known = self.places.len();
+        self.places.append(&mut self.found);
+        self.places.len() > known
+    }
+
     /// A run is over.
     pub fn accept(&mut self, report: RunReport) {
         if report.failure().is_some() {
@@ -298,6 +307,7 @@ mod tests {
             log: None,
             log_is_full: false,
             also: Vec::new(),
+            bound: None,
         };
         RunReport {
             run,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use libc::pid_t;
 use raddle_core::block::{command, event, fallback, flag, OsReason, Outcome};
-use raddle_core::policy::Learns;
+use raddle_core::policy::{Explored, Learns};
 
 use super::block::{self, SharedBlock};
 use super::calls;
@@ -17,6 +17,7 @@ use super::frames::Frames;
 use super::launch::{Descriptors, Launch, LaunchError};
 use super::output::{self, Output};
 use super::plan::Plan;
+use super::races::Place;
 use super::scratch::JobScratch;
 use super::stdin::Stdin;
 use super::target_error::TargetError;
@@ -40,6 +41,8 @@ pub enum Halt {
     Target(TargetError),
     /// The job is asked to leave.
     Stopped,
+    /// No run was made: the search is over.
+    Exhausted(Explored),
 }
 
 impl From<io::Error> for Halt {
@@ -89,6 +92,8 @@ pub struct Executor<'a> {
     mode: Option<Mode>,
     /// Why threads are switched as OS threads, until somebody has asked.
     pub os_threads: Option<String>,
+    /// The places that the last run was told of.
+    places: Vec<Place>,
 }
 
 impl<'a> Executor<'a> {
@@ -114,6 +119,7 @@ impl<'a> Executor<'a> {
             builds,
             mode: plan.exec.then_some(Mode::Exec),
             os_threads: None,
+            places: Vec::new(),
         })
     }
 
@@ -154,12 +160,12 @@ impl<'a> Executor<'a> {
         let over = match self.mode {
             Some(Mode::Server(server)) => {
                 self.block.clear_results();
-                self.configure(seed, order);
+                self.configure(seed, order)?;
                 self.run_forked(server)?
             }
             _ => {
                 self.block.reset();
-                self.configure(seed, order);
+                self.configure(seed, order)?;
                 self.run_executed()?
             }
         };
@@ -174,7 +180,7 @@ impl<'a> Executor<'a> {
         let Some(Mode::Server(server)) = self.mode else { return Ok(None) };
         self.output.clear()?;
         self.block.clear_results();
-        self.configure(0, order);
+        self.configure(0, order)?;
         self.block.set(|settings| {
             settings.first_run = order.first;
             settings.last_run = order.last;
@@ -189,7 +195,12 @@ impl<'a> Executor<'a> {
         Ok(Some((completed, (!whole).then_some(over))))
     }
 
-    fn configure(&mut self, seed: u64, order: &Order) {
+    fn configure(&mut self, seed: u64, order: &Order) -> Result<(), Halt> {
+        if self.places != order.places {
+            self.places.clone_from(&order.places);
+            // Runs have other choices now.
+            self.block.forget_search()?;
+        }
         self.block.set_places(&order.places);
         if let Some(told) = &order.told {
             self.block.tell(told);
@@ -205,6 +216,7 @@ impl<'a> Executor<'a> {
                 settings.flags |= flag::TRACE;
             }
         });
+        Ok(())
     }
 
     fn start(&mut self) -> Result<pid_t, LaunchError> {
@@ -472,7 +484,7 @@ impl<'a> Executor<'a> {
             }
         };
         self.block.clear_results();
-        self.configure(seed, order);
+        self.configure(seed, order)?;
         self.block.set(|settings| {
             settings.first_run = order.first;
             settings.last_run = order.last;

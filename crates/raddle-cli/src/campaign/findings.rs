@@ -83,6 +83,7 @@ mod tests {
             log: None,
             log_is_full: false,
             also: Vec::new(),
+            bound: None,
         };
         RunReport {
             run,

@@ -110,6 +110,9 @@ fn fulfil_in_check(
             runner.check(&rest)?
         };
         rest.first += batch.count() + u64::from(failing.is_some());
+        if runner.exhausted.is_some() {
+            rest.first = rest.last + 1;
+        }
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }
@@ -124,6 +127,14 @@ fn fulfil_in_check(
                 break;
             }
         }
+    }
+    finish_order(runner, channel)
+}
+
+/// Says that an order is done, and what the runs showed that is not in their reports.
+fn finish_order(runner: &mut Runner<'_>, channel: &mut Channel) -> Result<(), Halt> {
+    if let Some(explored) = runner.exhausted.take() {
+        channel.send(&Reply::Exhausted(explored.into()))?;
     }
     Ok(channel.send(&Reply::Idle)?)
 }
@@ -164,6 +175,9 @@ fn make_series(
             made
         };
         order.first += batch.count() + u64::from(last.is_some());
+        if runner.exhausted.is_some() {
+            order.first = order.last + 1;
+        }
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }
@@ -197,7 +211,7 @@ fn fulfil(
     let mut order = order.clone();
     let series = order.first > FIRST_BLOCK && order.traced == Learns::Nothing && runner.can_make_series();
     if series && make_series(runner, &mut order, keep_going, channel)? {
-        return Ok(channel.send(&Reply::Idle)?);
+        return finish_order(runner, channel);
     }
     let order = &order;
     let mut finished: Vec<RunReport> = Vec::new();
@@ -205,6 +219,10 @@ fn fulfil(
     for run in order.first..=order.last {
         let report = match runner.run(run, order) {
             Ok(report) => report,
+            Err(Halt::Exhausted(explored)) => {
+                runner.exhausted = Some(explored);
+                break;
+            }
             Err(halt) => {
                 channel.send(&Reply::Runs(finished))?;
                 return Err(halt);
@@ -227,6 +245,5 @@ fn fulfil(
     if !finished.is_empty() {
         channel.send(&Reply::Runs(finished))?;
     }
-    channel.send(&Reply::Idle)?;
-    Ok(())
+    finish_order(runner, channel)
 }

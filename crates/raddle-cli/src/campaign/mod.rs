@@ -50,7 +50,7 @@ use plan::Plan;
 use progress::Progress;
 use races::Place;
 use raddle_core::block::{Points, SUMMARIES};
-use raddle_core::policy::{Learns, Profile};
+use raddle_core::policy::{Explored, Learns, Profile};
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
@@ -110,6 +110,8 @@ pub struct Campaign {
     pub random_addresses: bool,
     /// How long it took.
     pub seconds: f64,
+    /// What a search has explored, if no schedule is left.
+    pub explored: Option<Explored>,
     /// Why it ended.
     pub end: End,
 }
@@ -140,7 +142,8 @@ pub fn run_watched(
     interrupt::listen();
     let scratch = Scratch::new().map_err(set_up)?;
     let runtime = scratch.preloadable(&plan.target.runtime).map_err(set_up)?;
-    let jobs = plan.jobs.min(usize::try_from(plan.runs).unwrap_or(usize::MAX));
+    let jobs = if plan.searches() { 1 } else { plan.jobs };
+    let jobs = jobs.min(usize::try_from(plan.runs).unwrap_or(usize::MAX));
     let outputs = (0..jobs).map(|_| Output::new()).collect::<io::Result<Vec<_>>>().map_err(set_up)?;
     let first_output = outputs.first().map(Output::share).transpose().map_err(set_up)?;
     let crew = Crew::hire(plan, &runtime, &scratch, outputs).map_err(set_up)?;
@@ -193,6 +196,7 @@ struct Main<'a, 'w> {
     fallback: BTreeSet<String>,
     os_threads: BTreeSet<String>,
     racing: BTreeSet<Place>,
+    explored: Option<Explored>,
     started: Instant,
     end: End,
     jobs: usize,
@@ -235,6 +239,7 @@ impl<'a, 'w> Main<'a, 'w> {
             fallback: BTreeSet::new(),
             os_threads: BTreeSet::new(),
             racing: BTreeSet::new(),
+            explored: None,
             started: Instant::now(),
             end: End::Complete,
             jobs,
@@ -280,6 +285,7 @@ impl<'a, 'w> Main<'a, 'w> {
             os_threads: self.os_threads.into_iter().collect(),
             random_addresses: !launch::can_fix_addresses(),
             seconds: self.started.elapsed().as_secs_f64(),
+            explored: self.explored,
             end: self.end,
         }
     }
@@ -311,6 +317,7 @@ impl<'a, 'w> Main<'a, 'w> {
                         self.batches.insert(batch.first, batch);
                     }
                     News::Reply(Reply::Idle | Reply::Reached(_)) => {}
+                    News::Reply(Reply::Exhausted(explored)) => self.explored = Some(explored.into()),
                     News::Reply(Reply::Fallback(reason)) => {
                         self.fallback.insert(reason);
                     }
@@ -330,6 +337,13 @@ impl<'a, 'w> Main<'a, 'w> {
                 }
             }
             self.count();
+            if self.explored.is_some() {
+                // Places that it has found make other points, and another search.
+                if !self.dispatch.tell_places() {
+                    break;
+                }
+                self.explored = None;
+            }
             if self.tally.runs == FIRST_BLOCK && self.plan.harness > 0 && self.tally.alone(self.plan.harness) {
                 break;
             }
@@ -349,8 +363,10 @@ impl<'a, 'w> Main<'a, 'w> {
 
     fn give_orders(&mut self, crew: &mut Crew) -> io::Result<()> {
         let size = self.order_size();
+        // A search may be over at the end of an order.
+        let orders = if self.plan.searches() { 1 } else { ORDERS };
         loop {
-            let idle = crew.idle(ORDERS);
+            let idle = crew.idle(orders);
             if idle.is_empty() {
                 return Ok(());
             }

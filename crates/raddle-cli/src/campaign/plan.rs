@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use raddle_core::block::{flag, Points, Settings, Stacks, STACKS, SYNC_FUNCTIONS};
+use raddle_core::block::{flag, Points, Settings, Stacks, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
 use raddle_core::decorators::guard;
-use raddle_core::policy::Profile;
+use raddle_core::policy::{Kind, Profile};
 use raddle_core::Decision;
 
 use super::races::Place;
@@ -141,7 +141,8 @@ impl Plan {
     pub fn run_seed(&self, run: u64) -> u64 {
         match &self.recording {
             Some(recording) => recording.run_seed,
-            None => raddle_core::rng::run_seed(self.seed, run),
+            // As [`Settings::run_seed`] has it in the target.
+            None => raddle_core::rng::run_seed(self.seed, if self.searches() { 1 } else { run }),
         }
     }
 
@@ -153,6 +154,11 @@ impl Plan {
     /// The policy with all that follows from the number of runs.
     pub fn resolved_policy(&self) -> PolicyChoice {
         self.policy.clone().resolved(self.runs)
+    }
+
+    /// Whether each run depends on the one before it: there is one job, and one seed for all runs.
+    pub fn searches(&self) -> bool {
+        self.policy.descriptor.kind == Kind::Systematic && self.recording.is_none()
     }
 
     /// Whether a run that ended well can be told by its status alone.
@@ -196,6 +202,7 @@ impl Plan {
             flags,
             points: self.points as u32,
             log_capacity: self.max_steps.min(MAX_LOG),
+            search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
             stacks: Default::default(),
             check: self.check.unwrap_or(0),

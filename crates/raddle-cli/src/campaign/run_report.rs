@@ -87,6 +87,8 @@ pub struct Counts {
     pub phase: u64,
     /// Which policy of a portfolio decided.
     pub member: u64,
+    /// Bits of [`raddle_core::block::note`].
+    pub notes: u64,
 }
 
 impl From<&Results> for Counts {
@@ -101,6 +103,7 @@ impl From<&Results> for Counts {
             guard_fired: results.guard_fired,
             phase: results.longest_phase(),
             member: results.member.into(),
+            notes: results.notes,
         }
     }
 }
@@ -117,6 +120,7 @@ impl From<&Summary> for Counts {
             guard_fired: summary.guard_fired,
             phase: summary.phase,
             member: summary.member,
+            notes: summary.notes,
         }
     }
 }
@@ -251,6 +255,9 @@ pub struct Failure {
     /// What else went wrong in the same run: other races. Their decisions are the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Failure>,
+    /// The bound of the search when it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<u32>,
 }
 
 impl Failure {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use raddle_core::block::{Outcome, Results};
-use raddle_core::policy::Learns;
+use raddle_core::policy::{Explored, Learns};
 
 use super::block;
 use super::check;
@@ -36,6 +36,8 @@ pub struct Runner<'a> {
     known: HashSet<(Kind, String)>,
     files: Files,
     frames: Frames,
+    /// The search is over; until somebody has asked.
+    pub exhausted: Option<Explored>,
 }
 
 impl<'a> Runner<'a> {
@@ -46,7 +48,8 @@ impl<'a> Runner<'a> {
         builds.at(&plan.target.program.path);
         let executor = Executor::new(plan, runtime, &scratch, output, builds.clone())?;
         let frames = Frames::new(&plan.target.runtime);
-        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::new(builds), frames })
+        let (known, files) = (HashSet::new(), Files::new(builds));
+        Ok(Runner { plan, executor, scratch, known, files, frames, exhausted: None })
     }
 
     /// See [`Executor::prepare`].
@@ -90,9 +93,23 @@ impl<'a> Runner<'a> {
         } else {
             let report = self.judge(run, self.plan.run_seed(run), order, &over);
             self.scratch.clean(self.plan.target.own_directory)?;
-            report?
+            match self.unless_exhausted(report)? {
+                Some(report) => report,
+                None => return Ok(Some((batch, None))),
+            }
         };
         Ok(Some((batch, Some(report))))
+    }
+
+    /// The report of a run, if one was made; else it is noted that the search is over.
+    fn unless_exhausted(&mut self, report: Result<RunReport, Halt>) -> Result<Option<RunReport>, Halt> {
+        match report {
+            Err(Halt::Exhausted(explored)) => {
+                self.exhausted = Some(explored);
+                Ok(None)
+            }
+            report => report.map(Some),
+        }
     }
 
     /// What the program's check asks for; `None`: it is not reached.
@@ -132,7 +149,8 @@ impl<'a> Runner<'a> {
             let Some(over) = over else { return Ok((batch, None)) };
             let run = order.first + completed as u64;
             let seed = self.plan.run_seed(run);
-            let mut report = self.judge(run, seed, order, &over)?;
+            let report = self.judge(run, seed, order, &over);
+            let Some(mut report) = self.unless_exhausted(report)? else { return Ok((batch, None)) };
             // A good run that has news of races ends here too, but not its process.
             if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
                 let symptom = Symptom::new(Kind::Exit, format!("the check's body ended the process ({})", over.ending));
@@ -171,6 +189,7 @@ impl<'a> Runner<'a> {
                 };
                 return Err(Halt::Target(TargetError::Internal { run, message }));
             }
+            Outcome::Exhausted => return Err(Halt::Exhausted(results.explored)),
             Outcome::TooManyThreads => return Err(Halt::Target(TargetError::TooManyThreads { run })),
             Outcome::StepLimit => Verdict::Cut,
             _ => match self.symptom(&results, over)? {
@@ -288,6 +307,7 @@ impl<'a> Runner<'a> {
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
             also: Vec::new(),
+            bound: self.executor.block.results().bound.checked_sub(1),
         })
     }
 }

@@ -34,6 +34,8 @@ pub struct Tally {
     pub guard_fired: u64,
     /// Bits of [`Escape`].
     pub escapes: u64,
+    /// Bits of [`raddle_core::block::note`].
+    pub notes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
     pub trace: u64,
     /// What it is worth that no more failed.
@@ -67,6 +69,7 @@ impl Tally {
         self.guard_fired += counts.guard_fired;
         self.escapes |= report.escapes;
         self.worth.add(report, guarantee);
+        self.notes |= counts.notes;
         self.trace = splitmix64(&mut (self.trace ^ counts.hash));
     }
 

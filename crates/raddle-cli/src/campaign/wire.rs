@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use raddle_core::block::{Stacks, Summary, STACKS};
-use raddle_core::policy::{Learns, Profile};
+use raddle_core::policy::{Explored, Learns, Profile};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -151,12 +151,37 @@ pub enum Reply {
     Reached(Option<Wishes>),
     /// The order is done.
     Idle,
+    /// The search is over; what is left of the order is not made.
+    Exhausted(ExploredOnTheWire),
     /// There is no fork server, and why.
     Fallback(String),
     /// Threads are switched as OS threads, and why.
     OsThreads(String),
     /// The target cannot be run.
     Failed(TargetError),
+}
+
+/// How it is written what a search has explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExploredOnTheWire {
+    schedules: u64,
+    redundant: u64,
+    bound: u32,
+    gaps: u32,
+    reduced: bool,
+}
+
+impl From<Explored> for ExploredOnTheWire {
+    fn from(Explored { schedules, redundant, bound, gaps, reduced }: Explored) -> ExploredOnTheWire {
+        ExploredOnTheWire { schedules, redundant, bound, gaps, reduced }
+    }
+}
+
+impl From<ExploredOnTheWire> for Explored {
+    fn from(it: ExploredOnTheWire) -> Explored {
+        let ExploredOnTheWire { schedules, redundant, bound, gaps, reduced } = it;
+        Explored { schedules, redundant, bound, gaps, reduced }
+    }
 }
 
 /// How it is written what is learned.

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use raddle_core::decorators::guard;
 use raddle_core::hooks::offers;
+use raddle_core::policy::Kind;
 use raddle_core::schedule::MAX_DECISIONS;
 
 use super::{dry_run, print, program, write_json};
@@ -22,6 +24,7 @@ use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf::{Language, Program};
 use crate::options::{self, OptionError, Options};
+use crate::policy_choice::PolicyChoice;
 use crate::report::json::Report;
 use crate::report::text::{self, Amount};
 use crate::report::Summary;
@@ -170,6 +173,7 @@ impl Tester {
     fn grant(&self, wishes: &Wishes, plan: &mut Plan) -> Result<(), Error> {
         if let Some(text) = wishes.policy.as_deref().filter(|_| !self.said.policy) {
             plan.policy = options::policy(text, self.options.runtime.as_deref())?;
+            plan.guard = self.guard(&plan.policy);
         }
         if let Some(runs) = wishes.runs.filter(|_| !self.said.runs) {
             plan.runs = runs;
@@ -225,6 +229,9 @@ impl Tester {
             out: self.options.out.clone(),
             environment: environment::recorded(&plan.target.environment, &self.options.env),
         };
+        if self.options.verbose && plan.searches() && plan.jobs > 1 {
+            eprintln!("note: {} makes one run after the other, in one job", plan.policy.descriptor.name);
+        }
         let campaign = campaign::run(plan, Some(&recorder), !self.options.quiet, |_| {})?;
         if let End::Broken(error) = &campaign.end {
             // Before the first run there is nothing else to say; later no finding may be lost.
@@ -234,6 +241,15 @@ impl Tester {
             eprintln!("error: {error}");
         }
         Ok(campaign)
+    }
+
+    /// The starvation guard for a policy. A search has its own rule for threads that wait busily, and would miss
+    /// what chance decides.
+    fn guard(&self, policy: &PolicyChoice) -> guard::Settings {
+        match policy.descriptor.kind {
+            Kind::Systematic => guard::Settings::OFF,
+            _ => self.options.guard,
+        }
     }
 
     fn plan(&self, command: Vec<OsString>) -> Plan {
@@ -251,7 +267,7 @@ impl Tester {
                 stdin: self.stdin.clone(),
             },
             policy: options.policy.clone(),
-            guard: options.guard,
+            guard: self.guard(&options.policy),
             seed: options.seed,
             points: options.points.unwrap_or_else(|| self.program.richest_points()),
             fail_on_race: options.fail_on_race.then(|| options.benign.clone()),

@@ -88,6 +88,7 @@ pub fn campaign(runs: u64) -> Campaign {
         os_threads: Vec::new(),
         random_addresses: false,
         seconds: 0.42,
+        explored: None,
         end: End::Complete,
     }
 }
@@ -151,6 +152,7 @@ pub fn deadlock() -> Finding {
             log: None,
             log_is_full: false,
             also: Vec::new(),
+            bound: None,
         },
         count: 1,
         first_run: 17,

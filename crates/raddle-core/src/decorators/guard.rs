@@ -5,7 +5,7 @@
 //! any policy. PCT section 4.1: a thread that yields again and again, or spins, is lowered with a
 //! small probability. Both are counted, because PCT's guarantee holds only for runs without them.
 
-use crate::policy::{Point, Policy, Run};
+use crate::policy::{Explored, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
@@ -106,6 +106,26 @@ impl<P: Policy> Policy for Guard<P> {
 
     fn end(&mut self) {
         self.inner.end();
+    }
+
+    fn undo(&mut self) {
+        self.inner.undo();
+    }
+
+    fn watches(&self) -> bool {
+        self.inner.watches()
+    }
+
+    fn alone(&mut self, point: &Point<'_>) {
+        self.inner.alone(point);
+    }
+
+    fn bound(&self) -> Option<u32> {
+        self.inner.bound()
+    }
+
+    fn over(&self) -> Option<Explored> {
+        self.inner.over()
     }
 }
 

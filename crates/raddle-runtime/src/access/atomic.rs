@@ -11,11 +11,11 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 
-use raddle_core::block::Points;
+use raddle_core::block::{note, Points};
 use raddle_core::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{current, point, scheduler, state};
+use crate::control::{access as point, current, scheduler, state};
 use crate::race::{self, How};
 
 use super::spin::{fold, wait_for_change, Verdict};
@@ -73,7 +73,7 @@ macro_rules! word {
 
 /// The calling thread, if its atomics are to be seen; it has passed its point.
 #[inline(always)]
-unsafe fn arrive(kind: EventKind, address: *mut c_void, pc: usize) -> Option<ThreadId> {
+unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) -> Option<ThreadId> {
     let me = current()?;
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -82,8 +82,12 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, pc: usize) -> Option<Thr
             return None;
         }
         let loops = state().access.spins.loops(me, pc, address as usize);
-        if scheduler().settings().points >= Points::Atomic as u32 && !loops {
-            point(me, kind, address as usize);
+        if scheduler().settings().points >= Points::Atomic as u32 {
+            if loops {
+                scheduler().noted(note::SPUN);
+            } else {
+                point(me, kind, address as usize, size);
+            }
         }
     }
     Some(me)
@@ -110,7 +114,7 @@ unsafe fn seen(address: *mut c_void) {
 unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
     // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
     unsafe {
-        let me = arrive(EventKind::AtomicLoad, address, pc);
+        let me = arrive(EventKind::AtomicLoad, address, SIZE, pc);
         let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
         if let Some(me) = me {
             looked(me, address, SIZE, value, pc);
@@ -133,7 +137,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
     let stores = OPERATION == Operation::Store as i32;
     // SAFETY: as above.
     unsafe {
-        let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, pc);
+        let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, SIZE, pc);
         let old = word!(SIZE, address, it => {
             let operand = operand as _;
             u64::from(match Operation::from_i32(OPERATION) {
@@ -177,7 +181,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
 ) -> i32 {
     // SAFETY: as above; the program's own variable for what was there.
     unsafe {
-        let me = arrive(EventKind::AtomicModify, address, pc);
+        let me = arrive(EventKind::AtomicModify, address, SIZE, pc);
         let wanted = match SIZE {
             1 => u64::from(expected.cast::<u8>().read_unaligned()),
             2 => u64::from(expected.cast::<u16>().read_unaligned()),
@@ -274,7 +278,7 @@ unsafe extern "C-unwind" fn wide(
     };
     // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
     unsafe {
-        let me = arrive(kind, address.cast(), pc);
+        let me = arrive(kind, address.cast(), 16, pc);
         if operation == Operation::Compare {
             let wanted = *expected;
             let found = compare_wide(address, wanted, *value);

@@ -3,11 +3,11 @@
 
 use core::ffi::c_void;
 
-use raddle_core::block::Points;
+use raddle_core::block::{note, Points};
 use raddle_core::hooks::{Access, Hooks, SIZES};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{current, point, scheduler, state};
+use crate::control::{access as point, current, scheduler, state};
 use crate::race::{self, How};
 
 use super::lease::{Lease, Look};
@@ -111,19 +111,19 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
 
 /// The calling thread, if more is to be done about its access.
 #[inline(always)]
-unsafe fn who_is_seen<const MODE: u8>(kind: EventKind, address: usize) -> Option<ThreadId> {
+unsafe fn who_is_seen<const MODE: u8>(kind: EventKind, address: usize, size: usize) -> Option<ThreadId> {
     let me = current()?;
     // SAFETY: `me` holds the baton.
     unsafe {
         // While nobody else has ever been there, nobody can see the difference.
         let alone = scheduler().created == 1;
-        let done = alone || MODE == POINT && passes_unseen(me, kind, address);
+        let done = alone || MODE == POINT && passes_unseen(me, kind, address, size);
         (!done).then_some(me)
     }
 }
 
 /// The point before an access that is not looked at for spin loops; says whether it is one.
-unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
+unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
         match scheduler().attention.look() {
@@ -134,7 +134,7 @@ unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize) -> bool {
             }
             Look::Away => {}
         }
-        point(me, kind, address);
+        point(me, kind, address, size);
         Lease::grant(scheduler(), me);
     }
     true
@@ -158,10 +158,14 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
 ) {
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
-        let Some(me) = who_is_seen::<MODE>(kind, address) else { return };
+        let Some(me) = who_is_seen::<MODE>(kind, address, size) else { return };
         let spins = &mut state().access.spins;
-        if is_point::<MODE>(pc) && !spins.loops(me, pc, address) {
-            point(me, kind, address);
+        if is_point::<MODE>(pc) {
+            if spins.loops(me, pc, address) {
+                scheduler().noted(note::SPUN);
+            } else {
+                point(me, kind, address, size);
+            }
         }
         let spins = &mut state().access.spins;
         match spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) {
@@ -188,9 +192,9 @@ unsafe fn before_write<const MODE: u8>(address: usize, size: usize, kind: EventK
 unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = who_is_seen::<MODE>(kind, address) else { return };
+        let Some(me) = who_is_seen::<MODE>(kind, address, size) else { return };
         if is_point::<MODE>(pc) {
-            point(me, kind, address);
+            point(me, kind, address, size);
         }
         state().access.spins.progress(me);
         if MODE & DETECT != 0 {

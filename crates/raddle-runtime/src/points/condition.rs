@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 
 use libc::{timespec, EINVAL, ETIMEDOUT};
-use raddle_core::block::Escape;
+use raddle_core::block::{note, Escape};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::cancel::act_on_cancel;
@@ -45,7 +45,8 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
     // SAFETY (all below): the caller's objects; `me` holds the baton whenever it runs.
     unsafe {
         let key = condition as usize;
-        point(me, EventKind::CondWait, key);
+        let event = Event::with(EventKind::CondWait, key, mutex as u32);
+        wait(me, event, Wait::None, NEVER);
         if shared(mutex) || (*condition).shared() {
             return Ok(wait_shared(me, condition, mutex, deadline));
         }
@@ -64,7 +65,7 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
             thread.relock = mutex;
             scheduler().waiters.insert(me, key);
             // Whatever ends the wait turns it into one for the mutex.
-            wait(me, Event::new(EventKind::CondWait, key), Wait::Event, deadline);
+            wait(me, event, Wait::Event, deadline);
             let thread = scheduler().thread(me);
             thread.cancellable = false;
             let why = thread.relocked;
@@ -123,7 +124,12 @@ unsafe fn wake_one(key: usize) {
     if n == 0 {
         return;
     }
-    let k = if n == 1 { 0 } else { s.chance.below(n) };
+    let k = if n == 1 {
+        0
+    } else {
+        s.noted(note::DRAWN);
+        s.chance.below(n)
+    };
     // In the order of ids, so that the choice does not depend on how the chain was built.
     let mut previous = None;
     for _ in 0..=k {

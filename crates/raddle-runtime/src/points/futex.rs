@@ -11,7 +11,7 @@ use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
-use crate::control::{point, scheduler, wait};
+use crate::control::{self, point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
 use crate::{race, syscall};
@@ -96,7 +96,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         }
     }
     let key = call.word as usize;
-    point(me, EventKind::FutexWait, key);
+    control::access(me, EventKind::FutexWait, key, size_of::<u32>());
     // SAFETY: as above.
     unsafe {
         // Code that is not instrumented may take the lock without waiting when it finds it changed.

@@ -7,7 +7,7 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use libc::{EINVAL, ERANGE};
-use raddle_core::block::OsReason;
+use raddle_core::block::{note, OsReason};
 use raddle_core::ThreadId;
 
 use super::result;
@@ -311,6 +311,7 @@ unsafe fn abandon(me: ThreadId, head: usize) {
             let word = entry.wrapping_add_signed(offset) as *mut u32;
             let value = word.read_volatile();
             if value & TID_MASK == tid {
+                scheduler().noted(note::ORPHANED);
                 word.write_volatile(value & WAITERS | OWNER_DIED);
                 if value & WAITERS != 0 {
                     super::futex::wake_one(word);

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use libc::{timespec, ETIMEDOUT};
-use raddle_core::block::Escape;
+use raddle_core::block::{note, Escape};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::time::{deadline, valid};
@@ -110,6 +110,7 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
         let robust = scheduler().thread(me).robust;
         for mutex in robust.into_iter().filter(|m| !m.is_null()) {
             if (*mutex).holder() == owner(me) {
+                scheduler().noted(note::ORPHANED);
                 race::release(me, mutex as usize);
                 (*mutex).owner_died();
                 scheduler().mutex_changed(mutex, (*mutex).available());

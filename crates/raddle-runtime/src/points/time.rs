@@ -3,7 +3,7 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use libc::{timespec, timeval, EINTR, EINVAL};
-use raddle_core::block::OsReason;
+use raddle_core::block::{note, OsReason};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::cancel::act_on_cancel;
@@ -82,7 +82,10 @@ fn per_process(clock: c_int) -> bool {
 /// Reads the virtual clock for the calling thread.
 pub(super) fn read_clock(me: ThreadId) -> u64 {
     // SAFETY: `me` holds the baton.
-    let (now, again) = unsafe { scheduler() }.clock.read();
+    let (now, again) = unsafe {
+        scheduler().noted(note::TIMED);
+        scheduler().clock.read()
+    };
     if again {
         // Somebody waits busily for a time to come: others may go on meanwhile.
         // SAFETY: as above.

@@ -3,7 +3,7 @@
 
 use raddle_core::block::Outcome;
 use raddle_core::decorators::{guard::Guard, replay::Replay};
-use raddle_core::policy::{Policy, Run};
+use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, Point, ThreadId};
 
 use super::{Scheduler, ACCESS, BACK_OFF, LOOK_OUTSIDE};
@@ -76,6 +76,24 @@ impl Policy for Chosen {
     fn end(&mut self) {
         self.get().end();
     }
+    fn undo(&mut self) {
+        self.get().undo();
+    }
+    fn watches(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.watches()
+    }
+    fn alone(&mut self, point: &Point<'_>) {
+        self.get().alone(point);
+    }
+    fn bound(&self) -> Option<u32> {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.bound()
+    }
+    fn over(&self) -> Option<Explored> {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.over()
+    }
 }
 
 impl Scheduler {
@@ -102,6 +120,9 @@ impl Scheduler {
         }
         let next = if self.enabled.len() == 1 {
             self.alone = true;
+            if self.watched {
+                self.tell_alone(me);
+            }
             // One thread is enabled, so the first one exists.
             self.enabled.nth(0).unwrap_or(me)
         } else {
@@ -169,6 +190,65 @@ impl Scheduler {
         chosen
     }
 
+    /// Tells a policy that watches of a point where there is nothing to decide.
+    #[cold]
+    pub fn tell_alone(&mut self, me: ThreadId) {
+        if self.created == 1 || self.decides != Decides::Engine {
+            return;
+        }
+        let results = self.results();
+        let (step, points) = (results.steps, results.points);
+        let point = Point {
+            current: me,
+            enabled: &self.enabled,
+            pending: &self.pending[..self.created],
+            spins: self.threads[me.index()].spins,
+            step,
+            opened: false,
+            points,
+        };
+        // SAFETY: written in `start`.
+        if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+            guard.alone(&point);
+        }
+    }
+
+    /// The policy whose runs count, if it decides in this run.
+    fn exploring(&mut self) -> Option<&mut Guard<Chosen>> {
+        // SAFETY: written in `start`.
+        match unsafe { self.engine.assume_init_mut() } {
+            Engine::Explore(guard) if self.decides == Decides::Engine => Some(guard),
+            _ => None,
+        }
+    }
+
+    /// The run has come to its end.
+    pub fn tell_end(&mut self) {
+        if let Some(guard) = self.exploring() {
+            guard.end();
+        }
+    }
+
+    /// The run is to be made again.
+    pub fn tell_undo(&mut self) {
+        if let Some(guard) = self.exploring() {
+            guard.undo();
+        }
+    }
+
+    /// Whether the policy had no schedule left when the run started; says so in the results.
+    #[link_section = "raddle_run"]
+    pub fn is_over(&mut self) -> bool {
+        if !self.searches {
+            return false;
+        }
+        let Some(explored) = self.exploring().and_then(|guard| guard.over()) else { return false };
+        let results = self.results();
+        results.explored = explored;
+        results.outcome = Outcome::Exhausted as u32;
+        true
+    }
+
     /// A sequential stretch is over.
     fn next_phase(&mut self) {
         let results = self.results();
@@ -211,6 +291,7 @@ impl Scheduler {
         if busy
             || watched
             || self.traces
+            || self.watched
             || self.futile != 0
             || self.decides != Decides::Engine
             || !self.enabled.contains(me)

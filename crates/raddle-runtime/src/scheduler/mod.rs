@@ -12,9 +12,9 @@ pub mod timers;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{self, flag, Block, Escape, Outcome};
+use raddle_core::block::{self, flag, note, Block, Escape, Outcome};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
-use raddle_core::policy::{Descriptor, Policy, Run};
+use raddle_core::policy::{Descriptor, Kind, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
@@ -76,6 +76,10 @@ pub struct Scheduler {
     pub instrumented: bool,
     /// Later runs learn from this one.
     traces: bool,
+    /// The policy's state outlives the run.
+    searches: bool,
+    /// The policy is told of points where there is nothing to decide.
+    watched: bool,
     /// Somebody is in `spinning`, whose memory few runs touch.
     pub somebody_spins: bool,
     /// The accesses that the current thread may make without asking.
@@ -136,7 +140,8 @@ impl Scheduler {
     /// Starts a run: the calling thread is the main thread and has the baton.
     ///
     /// # Safety
-    /// `policy_memory` must be zeroed, unused and of the descriptor's layout; `block` mapped.
+    /// `policy_memory` must be zeroed, unused and of the descriptor's layout, or what such a policy has left there
+    /// if it outlives its runs; `block` mapped.
     #[link_section = "raddle_run"]
     pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
         self.block = block;
@@ -161,7 +166,11 @@ impl Scheduler {
             Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
         };
         self.engine.write(engine);
-        self.start_engine(settings.seed);
+        self.searches = descriptor.kind == Kind::Systematic;
+        // In a program with checks there is no run yet.
+        if !(self.searches && crate::check::present()) {
+            self.start_engine(settings.seed);
+        }
         self.created = 1;
         self.alive = 1;
         self.current = ThreadId::MAIN;
@@ -189,7 +198,7 @@ impl Scheduler {
                 let recorded =
                     core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
                 self.follow_again.write(Replay::new(recorded));
-            } else {
+            } else if decides == Decides::Engine || !self.searches {
                 self.start_engine(seed);
             }
         }
@@ -237,6 +246,7 @@ impl Scheduler {
         results.log_len = 0;
         results.guard_fired = 0;
         results.escapes = 0;
+        results.notes = 0;
         results.message_len = 0;
         #[cfg(feature = "verify")]
         crate::verify::restarted();
@@ -249,17 +259,19 @@ impl Scheduler {
         self.traces = settings.flags & flag::TRACE != 0;
         let run = Run { seed, parameters: &settings.parameters, profile: settings.profile, lessons };
         // SAFETY: written in `start`.
-        let member = match unsafe { self.engine.assume_init_mut() } {
+        let (member, bound, watched) = match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => {
                 guard.start(&run);
-                guard.member()
+                (guard.member(), guard.bound(), guard.watches())
             }
             Engine::Follow(replay) => {
                 replay.start(&run);
-                0
+                (0, None, false)
             }
         };
+        self.watched = watched;
         self.results().member = member;
+        self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));
     }
 
     /// The results of this run.
@@ -289,6 +301,11 @@ impl Scheduler {
     /// Notes that something escaped control.
     pub fn escaped(&mut self, what: Escape) {
         self.results().escapes |= 1 << what as u32;
+    }
+
+    /// Notes what a reduction of a search does not know of: see [`note`].
+    pub fn noted(&mut self, what: u64) {
+        self.results().notes |= what;
     }
 
     /// A thread's record.
@@ -496,6 +513,9 @@ impl Scheduler {
         let ready = self.ready(me);
         let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
         if self.alive == 1 && ready && quiet {
+            if self.watched {
+                self.tell_alone(me);
+            }
             return me;
         }
         self.arrive_shared(me, wait, ready, deadline)
@@ -516,6 +536,7 @@ impl Scheduler {
         }
         // Also when it is ready: another thread may be faster, and then it waits.
         if deadline != NEVER {
+            self.noted(note::TIMED);
             self.timers.insert(me, deadline);
         }
         self.decide(me)
