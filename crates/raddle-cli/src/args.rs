@@ -22,6 +22,8 @@ pub enum Command {
     Test(Box<Test>),
     /// Run one recorded schedule again
     Replay(Replay),
+    /// Compare policies on a program or on a folder of programs
+    Compare(Box<Compare>),
     /// Compile and link C so that raddle sees its atomics and memory accesses
     #[command(disable_help_flag = true)]
     Cc(Compile),
@@ -90,6 +92,10 @@ pub struct TestOptions {
     /// Cut runs after so many steps [default: 1000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
+    /// Sample every N-th run for the ordered pairs of events that are covered; 0: none, 1: all, which
+    /// costs speed [default: 138 of the first 1034 runs]
+    #[arg(long, value_name = "N")]
+    pub coverage: Option<u64>,
     /// Where schedules of failures go [default: .raddle]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -177,6 +183,94 @@ pub struct Replay {
     #[arg(long, value_name = "FILE")]
     pub runtime: Option<PathBuf>,
     /// A program and its arguments in place of the recorded ones
+    #[arg(last = true, value_name = "PROGRAM [ARGS]")]
+    pub command: Vec<OsString>,
+}
+
+/// `raddle compare`.
+#[derive(Args, Debug, Default)]
+#[command(allow_negative_numbers = true)]
+pub struct Compare {
+    /// The policies, separated by commas or semicolons (can be repeated) [default: all]
+    #[arg(long, visible_alias = "policy", value_name = "A,B:KEY=VALUE,…")]
+    pub policies: Vec<String>,
+    /// How many runs of each program under each policy [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// How many campaigns, each with a seed of its own, for the runs to the first failure [default: 5]
+    #[arg(long, value_name = "R")]
+    pub repeat: Option<u64>,
+    /// The seed that all choices come from [default: random, printed]
+    #[arg(long, value_name = "S")]
+    pub seed: Option<u64>,
+    /// Compare on all programs of a folder that have a header; raddle compiles them
+    #[arg(long, value_name = "DIR")]
+    pub suite: Option<PathBuf>,
+    /// Only programs of the folder whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    pub only: Option<String>,
+    /// An experiment of a paper, on the programs that stand for the paper's; `list` lists them
+    #[arg(long, value_name = "NAME")]
+    pub experiment: Option<String>,
+    /// Write the results as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write a line for each program and policy; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Write a page with charts; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write a line for each run
+    #[arg(long, value_name = "FILE")]
+    pub raw: Option<PathBuf>,
+    /// Which operations are schedule points: sync, atomic, race or memory [default: what a header
+    /// says, or the richest that the program offers]
+    #[arg(long, value_name = "LEVEL")]
+    pub points: Option<String>,
+    /// How many runs go on at once, each on a core of its own [default: 1]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Stop comparing after so many seconds, with what there is
+    #[arg(long, value_name = "SECONDS")]
+    pub time: Option<f64>,
+    /// A run that takes longer, by the wall clock, has failed [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    pub run_timeout: Option<f64>,
+    /// Cut runs after so many steps [default: 1000000]
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+    /// Sample every N-th run for the ordered pairs of steps that are covered
+    #[arg(long, value_name = "N")]
+    pub coverage: Option<u64>,
+    /// Where the programs of a folder are built, in a folder `build` [default: .raddle]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print no table and no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Start the program anew for each run instead of forking it before main
+    #[arg(long)]
+    pub exec: bool,
+    /// How threads are switched: fiber or os [default: fiber, where that is sound]
+    #[arg(long, value_name = "HOW")]
+    pub switch: Option<String>,
+    /// The exit status of a good run [default: 0]
+    #[arg(long, value_name = "CODE")]
+    pub expect_exit: Option<i32>,
+    /// The probability per point that the starvation guard overrides the policy [default: 0.001]
+    #[arg(long, value_name = "P", conflicts_with = "no_guard")]
+    pub guard: Option<f64>,
+    /// Switch the starvation guard off
+    #[arg(long)]
+    pub no_guard: bool,
+    /// Set a variable in the program's environment (can be repeated)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// The runtime library [default: $RADDLE_RUNTIME, or near this program]
+    #[arg(long, value_name = "FILE")]
+    pub runtime: Option<PathBuf>,
+    /// The program and its arguments
     #[arg(last = true, value_name = "PROGRAM [ARGS]")]
     pub command: Vec<OsString>,
 }

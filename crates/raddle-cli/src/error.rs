@@ -106,6 +106,31 @@ pub enum Error {
     /// The current directory is gone.
     #[error("the current directory cannot be used: {0}")]
     Directory(#[source] io::Error),
+    /// `raddle compare` without a program.
+    #[error("there is nothing to compare: name a program after --, a folder with --suite or an experiment with --experiment")]
+    NothingToCompare,
+    /// A folder without programs.
+    #[error("{suite} has no program that was asked for: a program is a .c, .cc or .rs file with a header (`// bug:`, `// kind:`)")]
+    NoPrograms {
+        /// The folder.
+        suite: PathBuf,
+    },
+    /// The one program cannot be compared.
+    #[error("{program} cannot be compared: {reason}")]
+    NotCompared {
+        /// The program.
+        program: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such experiment.
+    #[error("there is no experiment `{name}`; {hint}")]
+    NoExperiment {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        hint: String,
+    },
     /// Something else, with its reasons.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),

@@ -7,6 +7,7 @@ pub mod ask;
 pub mod campaign;
 pub mod cargo;
 pub mod commands;
+pub mod compare;
 pub mod compile;
 pub mod config;
 pub mod dynamic_symbols;
@@ -70,6 +71,7 @@ fn execute(command: &Command) -> Result<u8, Error> {
     match command {
         Command::Test(args) => commands::test::run(args),
         Command::Replay(args) => commands::replay::run(args),
+        Command::Compare(args) => commands::compare::run(args),
         Command::Cc(args) => commands::compile::run(Driver::C, &args.arguments),
         Command::Cxx(args) => commands::compile::run(Driver::Cxx, &args.arguments),
         Command::Bundle(args) => Ok(commands::bundle::run(args)?),

@@ -10,6 +10,7 @@ use raddle_core::schedule::MAX_DECISIONS;
 
 use crate::args::TestOptions;
 use crate::campaign::plan::Benign;
+use crate::campaign::worth::Coverage;
 use crate::own_policies::{self, OwnPoliciesError};
 use crate::policy_choice::{PolicyChoice, PolicyError};
 use crate::suggest;
@@ -166,6 +167,8 @@ pub struct Options {
     pub run_timeout: Duration,
     /// When a run is cut.
     pub max_steps: u64,
+    /// Which runs are sampled for ordered pairs of events.
+    pub coverage: Coverage,
     /// Where schedules go.
     pub out: PathBuf,
     /// Where JSON goes.
@@ -223,6 +226,7 @@ impl Options {
             time: given.time.map(|seconds| duration("time", seconds)).transpose()?,
             run_timeout: duration("run-timeout", given.run_timeout.unwrap_or(DEFAULT_RUN_TIMEOUT))?,
             max_steps: within("max-steps", given.max_steps.unwrap_or(DEFAULT_MAX_STEPS), 1, MAX_DECISIONS)?,
+            coverage: given.coverage.map_or(Coverage::Some, Coverage::Every),
             out: check_out(given.out.unwrap_or_else(|| DEFAULT_OUT.into()))?,
             json: given.json,
             quiet: given.quiet,
@@ -386,7 +390,7 @@ mod tests {
     fn the_defaults_are_those_of_the_contract() {
         let options = Options::resolve(TestOptions::default()).expect("is right");
         assert_eq!(options.runs, 1000);
-        assert_eq!(options.policy.to_string(), "pct:d=3,k=0");
+        assert_eq!(options.policy.to_string(), "pct:d=3");
         assert_eq!(options.out, Path::new(".raddle"));
         assert_eq!((options.jobs, options.cpus, options.expect_exit), (1, 4, 0));
     }

@@ -195,10 +195,11 @@ fn finish(listed: Vec<(Descriptor, Vec<Parameter>)>) -> Vec<Descriptor> {
 
 /// The policy of a schedule file, of which no more is known than what the file says.
 pub fn recorded(name: &str, parameters: &[(String, f64)]) -> &'static Descriptor {
-    let parameter = |(name, value): &(String, f64)| Parameter {
+    let parameter = |(name, _): &(String, f64)| Parameter {
         name: leak(name),
         help: "",
-        default: *value,
+        // Whatever the value is, it is shown.
+        default: f64::NAN,
         min: f64::NEG_INFINITY,
         max: f64::INFINITY,
         whole: false,
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(all.iter().map(|policy| policy.name).collect::<Vec<_>>(), ["sticky", "random"]);
         assert!(all[0].learns == Learns::Steps && all[0].summary == "stays" && all[0].source == "an example");
         let choose = |text| PolicyChoice::parse_among(text, all);
-        assert_eq!(choose("sticky").expect("is right").to_string(), "sticky:stay=0.9,how=often");
+        assert_eq!(choose("sticky").expect("is right").to_string(), "sticky:stay=0.9");
         assert_eq!(choose("sticky:stay=0.5,how=never").expect("is right").to_string(), "sticky:stay=0.5,how=never");
         let wrong = choose("sticky:how=seldom").expect_err("is wrong").to_string();
         assert!(wrong.contains("expected never, often or always"), "{wrong}");

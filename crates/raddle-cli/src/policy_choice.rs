@@ -107,6 +107,12 @@ impl PolicyChoice {
         PolicyChoice::parse(&format!("{name}:{}", pairs.join(",")))
     }
 
+    /// Fills in what follows from the number of planned runs.
+    pub fn resolved(mut self, runs: u64) -> PolicyChoice {
+        policies::resolve(self.descriptor.name, &mut self.values, runs);
+        self
+    }
+
     /// A policy for where none is asked.
     pub fn any() -> PolicyChoice {
         let descriptor = &policies::ALL[0];
@@ -184,7 +190,9 @@ pub fn shown(parameter: &Parameter, value: f64) -> String {
 impl fmt::Display for PolicyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.descriptor.name)?;
-        for (i, (parameter, value)) in self.descriptor.parameters.iter().zip(&self.values).enumerate() {
+        let parameters = self.descriptor.parameters.iter().zip(&self.values).enumerate();
+        let told = parameters.filter(|(i, (parameter, value))| *i == 0 || **value != parameter.default);
+        for (i, (_, (parameter, value))) in told.enumerate() {
             let separator = if i == 0 { ':' } else { ',' };
             write!(f, "{separator}{}={}", parameter.name, shown(parameter, *value))?;
         }
@@ -207,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_filled_in_and_shown() {
+    fn what_differs_from_the_defaults_is_shown() {
         let parsed = |text| PolicyChoice::parse(text).expect("is right").to_string();
-        assert_eq!(parsed("pct"), "pct:d=3,k=0");
-        assert_eq!(parsed("pct:k=7"), "pct:d=3,k=7");
+        assert_eq!(parsed("pct"), "pct:d=3");
+        assert_eq!(parsed("pct:k=7,draw=uniform"), "pct:d=3,k=7,draw=uniform");
         assert_eq!(parsed("random"), "random");
     }
 
@@ -222,7 +230,7 @@ mod tests {
         assert_eq!(error("pct:d"), "`d` is not a parameter of `pct`: expected key=value, such as `d=3`");
         assert_eq!(
             error("pct:d=0.5"),
-            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 1 to 64"
+            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 0 to 64"
         );
         assert_eq!(error("pct:d=2,d=3"), "the parameter `d` of the policy `pct` is given twice");
     }

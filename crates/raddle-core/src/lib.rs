@@ -20,6 +20,8 @@ pub mod races;
 pub mod rng;
 #[cfg(feature = "std")]
 pub mod schedule;
+#[cfg(feature = "std")]
+pub mod statistics;
 pub mod thread;
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ mod tests {
         let mut text = String::new();
         write(&mut text, policies::ALL.iter()).expect("a string takes all");
         assert!(text.starts_with("raddle policies\t2\npolicy\trandom\tsampling\tnothing\t"), "{text}");
-        assert!(text.contains("\nparameter\td\t3\t1\t64\ttrue\t\t"), "{text}");
+        assert!(text.contains("\nparameter\td\t3\t0\t64\ttrue\t\t"), "{text}");
         assert!(text.ends_with("\nend\n"), "{text}");
     }
 

@@ -3,7 +3,7 @@
 use crate::enabled::EnabledSet;
 use crate::event::{Event, EventKind};
 use crate::lessons::Lessons;
-use crate::policy::{Point, Policy, Profile, Run};
+use crate::policy::{Descriptor, Point, Policy, Profile, Run};
 use crate::thread::ThreadId;
 
 /// One operation of a toy thread.
@@ -44,6 +44,12 @@ pub struct Outcome {
     pub deadlock: bool,
 }
 
+/// A policy on the heap. It stays there: a test needs few.
+pub fn built(descriptor: &Descriptor) -> Box<dyn Policy> {
+    // SAFETY: zeroed memory of the policy's layout, which is given back by the box's drop with the same layout.
+    unsafe { Box::from_raw((descriptor.build)(std::alloc::alloc_zeroed(descriptor.layout))) }
+}
+
 /// Nothing is known of earlier runs.
 pub const UNKNOWN: Known<'static> =
     Known { profile: Profile { steps: 0, threads: 0, points: 0, phase: 0 }, lessons: None };
@@ -62,6 +68,19 @@ pub fn run<P: Policy>(policy: &mut P, program: &Program, seed: u64, parameters: 
     run_with(policy, program, seed, parameters, UNKNOWN, |_, _| {})
 }
 
+/// Runs a toy program under a policy as long as its schedule so far is of interest.
+#[cfg(feature = "std")]
+pub fn run_while<P: Policy>(
+    policy: &mut P,
+    program: &Program,
+    seed: u64,
+    parameters: &[f64],
+    known: Known<'_>,
+    mut interesting: impl FnMut(&[usize]) -> bool,
+) -> Outcome {
+    run_fully(policy, program, seed, parameters, known, |_, _| {}, |s| interesting(s))
+}
+
 /// Runs a toy program under a policy; `before` is called before each decision.
 pub fn run_with<P: Policy>(
     policy: &mut P,
@@ -69,7 +88,19 @@ pub fn run_with<P: Policy>(
     seed: u64,
     parameters: &[f64],
     known: Known<'_>,
+    before: impl FnMut(&mut P, &Point<'_>),
+) -> Outcome {
+    run_fully(policy, program, seed, parameters, known, before, |_| true)
+}
+
+fn run_fully<P: Policy>(
+    policy: &mut P,
+    program: &Program,
+    seed: u64,
+    parameters: &[f64],
+    known: Known<'_>,
     mut before: impl FnMut(&mut P, &Point<'_>),
+    mut interesting: impl FnMut(&[usize]) -> bool,
 ) -> Outcome {
     let lessons = known.lessons.unwrap_or(Lessons::none());
     policy.start(&Run { seed, parameters, profile: known.profile, lessons });
@@ -98,7 +129,7 @@ pub fn run_with<P: Policy>(
             };
             enabled.set(ThreadId(t as u16), ready);
         }
-        if enabled.is_empty() {
+        if enabled.is_empty() || !interesting(&outcome.schedule) {
             outcome.deadlock = (0..n).any(|t| at[t] < program.threads[t].len());
             policy.end();
             return outcome;

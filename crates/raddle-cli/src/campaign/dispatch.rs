@@ -14,6 +14,7 @@ use raddle_core::policy::{Learns, Profile};
 
 use super::lessons::{Learner, Told};
 use super::plan::Recording;
+use super::portfolio::Shares;
 use super::races::Place;
 use super::run_report::RunReport;
 use super::wire::Order;
@@ -23,7 +24,7 @@ pub const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block, up to a thousand runs.
 const BLOCK: u64 = 64;
 /// From here on blocks grow: each is as long as all that was before it.
-const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
+pub const THOUSAND: u64 = FIRST_BLOCK + 16 * BLOCK;
 
 /// The last run of the block that a run belongs to: 10, 74, 138, …, 1034, 2068, …. Whoever makes hundreds
 /// of thousands of runs a second cannot wait for the others every 64 runs.
@@ -68,6 +69,7 @@ pub struct Dispatch {
     /// The maximum over the block that is counting.
     block: Profile,
     learner: Learner,
+    portfolio: Option<Shares>,
     /// What the policy is told, and which version of it that is; 0 is nothing.
     told: Option<Arc<Told>>,
     version: u64,
@@ -83,6 +85,8 @@ pub struct Dispatch {
     failing: Option<u64>,
     fixed_profile: bool,
     fixed_stacks: bool,
+    /// What the run that was counted last had been told.
+    last_told: Profile,
 }
 
 impl Dispatch {
@@ -99,6 +103,7 @@ impl Dispatch {
             profile: Profile::default(),
             block: Profile::default(),
             learner: Learner::default(),
+            portfolio: None,
             told: None,
             version: 0,
             stacks: Default::default(),
@@ -108,7 +113,14 @@ impl Dispatch {
             failing: None,
             fixed_profile: false,
             fixed_stacks: false,
+            last_told: Profile::default(),
         }
+    }
+
+    /// Shifts the budget of a portfolio.
+    pub fn with_portfolio(mut self) -> Dispatch {
+        self.portfolio = Some(Shares::default());
+        self
     }
 
     /// Tells runs which places were seen to race in completed blocks.
@@ -212,6 +224,7 @@ impl Dispatch {
 
     /// Counts the next run, which is this one.
     pub fn book(&mut self, report: &RunReport) {
+        self.last_told = self.profile;
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
         self.block.points = self.block.points.max(report.counts.points);
@@ -221,6 +234,9 @@ impl Dispatch {
         }
         if let Some(observed) = &report.observed {
             self.learner.add(observed);
+        }
+        if let Some(portfolio) = &mut self.portfolio {
+            portfolio.add(report.counts.member, report.counts.hash);
         }
         if self.learns_places {
             self.found.extend(report.racing.iter().cloned());
@@ -241,11 +257,19 @@ impl Dispatch {
         if self.learns <= Learns::Steps {
             return;
         }
+        if let Some(portfolio) = &mut self.portfolio {
+            self.learner.share(portfolio.shift());
+        }
         let told = self.learner.told();
         if self.told.as_deref() != Some(&told) {
             self.told = Some(Arc::new(told));
             self.version += 1;
         }
+    }
+
+    /// What the run that was counted last had been told of earlier runs.
+    pub fn last_told(&self) -> Profile {
+        self.last_told
     }
 
     /// Whether all runs that count have been counted.
@@ -282,6 +306,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            also: Vec::new(),
             bound: None,
         };
         RunReport {
@@ -293,6 +318,8 @@ mod tests {
             stacks: Default::default(),
             racing: Vec::new(),
             observed: None,
+            log: None,
+            log_too_long: false,
         }
     }
 

@@ -14,7 +14,7 @@ use super::run_report::RunReport;
 use super::runner::Runner;
 use super::scratch::JobScratch;
 use super::watch;
-use super::wire::{Channel, Order, Reply};
+use super::wire::{Batch, Channel, Order, Reply};
 use crate::sys;
 
 /// How long finished runs are kept back, so that many short ones make few messages.
@@ -101,8 +101,14 @@ fn fulfil_in_check(
         return fulfil_traced(runner, order, keep_going, channel);
     }
     let mut rest = order.clone();
-    while rest.first <= rest.last {
-        let (batch, failing) = runner.check(&rest)?;
+    while rest.first <= order.last {
+        let (batch, failing) = if runner.is_sampled(rest.first) {
+            (Batch::default(), Some(runner.check_traced(rest.first, order)?))
+        } else {
+            rest.last = order.last;
+            rest.last = runner.before_sample(&rest);
+            runner.check(&rest)?
+        };
         rest.first += batch.count() + u64::from(failing.is_some());
         if runner.exhausted.is_some() {
             rest.first = rest.last + 1;
@@ -110,7 +116,9 @@ fn fulfil_in_check(
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }
-        channel.send_batch(batch)?;
+        if batch.count() > 0 {
+            channel.send_batch(batch)?;
+        }
         if let Some(report) = failing {
             // One that was cut ends its process as well, but not the campaign.
             let failed = report.failure().is_some();
@@ -155,8 +163,17 @@ fn make_series(
     keep_going: bool,
     channel: &mut Channel,
 ) -> Result<bool, Halt> {
-    while order.first <= order.last {
-        let Some((batch, last)) = runner.series(order)? else { return Ok(false) };
+    let end = order.last;
+    while order.first <= end {
+        let (batch, last) = if runner.is_sampled(order.first) {
+            (Batch::default(), Some(runner.run(order.first, order)?))
+        } else {
+            order.last = runner.before_sample(order);
+            let made = runner.series(order)?;
+            order.last = end;
+            let Some(made) = made else { return Ok(false) };
+            made
+        };
         order.first += batch.count() + u64::from(last.is_some());
         if runner.exhausted.is_some() {
             order.first = order.last + 1;
@@ -164,7 +181,9 @@ fn make_series(
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }
-        channel.send_batch(batch)?;
+        if batch.count() > 0 {
+            channel.send_batch(batch)?;
+        }
         if let Some(report) = last {
             let failed = report.failure().is_some();
             channel.send(&Reply::Runs(vec![report]))?;

@@ -143,7 +143,6 @@ impl Learner {
     }
 
     /// How much of the budget each policy of a portfolio is to have.
-    #[cfg(test)]
     pub fn share(&mut self, shares: Vec<u32>) {
         self.shares = shares;
     }

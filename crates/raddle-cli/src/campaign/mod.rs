@@ -7,6 +7,7 @@
 //! `classify`es its end.
 
 mod block;
+mod calls;
 mod check;
 mod classify;
 mod crew;
@@ -21,6 +22,7 @@ pub mod launch;
 mod lessons;
 pub mod output;
 pub mod plan;
+mod portfolio;
 pub mod progress;
 pub mod races;
 pub mod recorder;
@@ -34,6 +36,7 @@ pub mod target_error;
 pub mod threads;
 mod watch;
 pub mod wire;
+pub mod worth;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -47,13 +50,14 @@ use plan::Plan;
 use progress::Progress;
 use races::Place;
 use raddle_core::block::{Points, SUMMARIES};
-use raddle_core::policy::{Explored, Learns};
+use raddle_core::policy::{Explored, Learns, Profile};
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
 use tally::Tally;
 use target_error::TargetError;
 use wire::{Batch, Order, Reply, Wishes};
+use worth::Guarantee;
 
 /// Orders that a job may have at once, so that it need not wait for the next one.
 const ORDERS: usize = 2;
@@ -118,7 +122,21 @@ pub fn run(
     plan: &Plan,
     recorder: Option<&Recorder>,
     show_progress: bool,
+    look: impl FnMut(&Output),
+) -> Result<Campaign, TargetError> {
+    run_watched(plan, recorder, show_progress, look, &mut |_, _| {})
+}
+
+/// Is told of each run that counts, in the order of their numbers, and how long the campaign had taken by then.
+pub type Watcher<'a> = dyn FnMut(&RunReport, Duration) + 'a;
+
+/// Runs a campaign that somebody watches.
+pub fn run_watched(
+    plan: &Plan,
+    recorder: Option<&Recorder>,
+    show_progress: bool,
     mut look: impl FnMut(&Output),
+    watcher: &mut Watcher<'_>,
 ) -> Result<Campaign, TargetError> {
     let set_up = |error: io::Error| TargetError::SetUp(error.to_string());
     interrupt::listen();
@@ -129,7 +147,7 @@ pub fn run(
     let outputs = (0..jobs).map(|_| Output::new()).collect::<io::Result<Vec<_>>>().map_err(set_up)?;
     let first_output = outputs.first().map(Output::share).transpose().map_err(set_up)?;
     let crew = Crew::hire(plan, &runtime, &scratch, outputs).map_err(set_up)?;
-    let campaign = Main::new(plan, recorder, jobs, show_progress).work(crew);
+    let campaign = Main::new(plan, recorder, jobs, show_progress, watcher).work(crew);
     if let Some(output) = &first_output {
         look(output);
     }
@@ -167,7 +185,7 @@ pub fn survey(plan: &Plan) -> Result<Option<Wishes>, TargetError> {
 }
 
 /// The main process at work.
-struct Main<'a> {
+struct Main<'a, 'w> {
     plan: &'a Plan,
     recorder: Option<&'a Recorder>,
     dispatch: Dispatch,
@@ -186,12 +204,24 @@ struct Main<'a> {
     made: u64,
     /// Runs that passed and whose turn has not come, by the first of each batch.
     batches: BTreeMap<u64, Batch>,
+    /// What the policy guarantees.
+    guarantee: Option<Guarantee>,
+    watcher: &'a mut Watcher<'w>,
 }
 
-impl<'a> Main<'a> {
-    fn new(plan: &'a Plan, recorder: Option<&'a Recorder>, jobs: usize, show_progress: bool) -> Main<'a> {
+impl<'a, 'w> Main<'a, 'w> {
+    fn new(
+        plan: &'a Plan,
+        recorder: Option<&'a Recorder>,
+        jobs: usize,
+        show_progress: bool,
+        watcher: &'a mut Watcher<'w>,
+    ) -> Main<'a, 'w> {
         let learns = plan.policy.descriptor.learns;
         let mut dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        if plan.policy.descriptor.name == raddle_core::policies::portfolio::DESCRIPTOR.name {
+            dispatch = dispatch.with_portfolio();
+        }
         if plan.points == Points::Race {
             dispatch = dispatch.with_places();
         }
@@ -215,6 +245,8 @@ impl<'a> Main<'a> {
             jobs,
             made: 0,
             batches: BTreeMap::new(),
+            guarantee: Guarantee::of(&plan.resolved_policy()).filter(|_| plan.recording.is_none()),
+            watcher,
         }
     }
 
@@ -241,7 +273,7 @@ impl<'a> Main<'a> {
                 batch.reports().for_each(|report| self.dispatch.accept(report));
             }
             let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, Learns::Nothing, false)).rest();
-            rest.for_each(|report| self.take(report));
+            rest.for_each(|report| self.take(report, None));
         }
         self.progress.finish();
         Campaign {
@@ -350,7 +382,7 @@ impl<'a> Main<'a> {
     fn count(&mut self) {
         loop {
             while let Some(report) = self.dispatch.count() {
-                self.take(report);
+                self.take(report, Some(self.dispatch.last_told()));
             }
             let Some(batch) = self.batches.remove(&self.dispatch.counting()) else { return };
             for report in batch.reports() {
@@ -358,13 +390,15 @@ impl<'a> Main<'a> {
                     return;
                 }
                 self.dispatch.book(&report);
-                self.take(report);
+                self.take(report, Some(self.dispatch.last_told()));
             }
         }
     }
 
-    fn take(&mut self, report: RunReport) {
-        self.tally.add(&report);
+    /// A run counts; `told` is what it was told of earlier ones, if that is known.
+    fn take(&mut self, report: RunReport, told: Option<Profile>) {
+        self.tally.add_told(&report, self.guarantee.as_ref().zip(told));
+        (self.watcher)(&report, self.started.elapsed());
         self.racing.extend(report.racing.iter().cloned());
         if let Verdict::Diverged(divergence) = &report.verdict {
             self.divergence.get_or_insert((report.run, divergence.clone()));

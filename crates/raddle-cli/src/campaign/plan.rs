@@ -11,6 +11,7 @@ use raddle_core::Decision;
 
 use super::races::Place;
 use super::stdin::Stdin;
+use super::worth::Coverage;
 use crate::environment::Variables;
 use crate::inspect::elf::Program;
 use crate::options::Switch;
@@ -67,6 +68,10 @@ pub struct Plan {
     /// Threads that are not the program's own but its test harness's: runs that never have more show nothing,
     /// and the first block of them is enough. 0: every run is wanted.
     pub harness: u64,
+    /// Which runs are sampled for ordered pairs of events.
+    pub coverage: Coverage,
+    /// Whether the threads of failing runs are looked at. Who only counts failures can do without.
+    pub inspect: bool,
     /// Where schedules go.
     pub out: PathBuf,
     /// The recording to follow instead of exploring.
@@ -141,6 +146,16 @@ impl Plan {
         }
     }
 
+    /// Whether a run brings its decisions along. Those of a replay are known.
+    pub fn samples(&self, run: u64) -> bool {
+        self.recording.is_none() && self.coverage.samples(run)
+    }
+
+    /// The policy with all that follows from the number of runs.
+    pub fn resolved_policy(&self) -> PolicyChoice {
+        self.policy.clone().resolved(self.runs)
+    }
+
     /// Whether each run depends on the one before it: there is one job, and one seed for all runs.
     pub fn searches(&self) -> bool {
         self.policy.descriptor.kind == Kind::Systematic && self.recording.is_none()
@@ -157,7 +172,7 @@ impl Plan {
         let mut sync_offsets = [0; SYNC_FUNCTIONS];
         let addresses = &self.sync_functions.addresses;
         sync_offsets[..addresses.len()].copy_from_slice(addresses);
-        let mut flags = flag::FREEZE;
+        let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
         }
@@ -174,8 +189,7 @@ impl Plan {
             flags |= flag::FIBERS;
         }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
-        let any = PolicyChoice::any();
-        let policy = if self.recording.is_some() { &any } else { &self.policy };
+        let policy = if self.recording.is_some() { PolicyChoice::any() } else { self.resolved_policy() };
         Settings {
             seed: 0,
             policy: policy.block_name(),

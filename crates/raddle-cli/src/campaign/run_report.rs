@@ -31,6 +31,12 @@ pub struct RunReport {
     /// What later runs can learn from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Box<Observed>>,
+    /// Its decisions, when it is sampled for ordered pairs of events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<Vec<u32>>,
+    /// Whether it was to be sampled, but has too many decisions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_too_long: bool,
 }
 
 fn no_stacks(stacks: &[Stacks; STACKS]) -> bool {
@@ -246,7 +252,17 @@ pub struct Failure {
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.
     pub log_is_full: bool,
+    /// What else went wrong in the same run: other races. Their decisions are the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Failure>,
     /// The bound of the search when it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
+}
+
+impl Failure {
+    /// All that went wrong in the run.
+    pub fn all(&self) -> impl Iterator<Item = &Failure> {
+        std::iter::once(self).chain(&self.also)
+    }
 }

@@ -23,6 +23,8 @@ use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
 use super::wire::{Batch, Order, Wishes};
+use super::worth;
+use crate::inspect::builds::Builds;
 use crate::sys::Ending;
 
 /// Makes and judges the runs of one job.
@@ -41,9 +43,13 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Prepares; starts nothing.
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
-        let executor = Executor::new(plan, runtime, &scratch, output)?;
+        let builds = Builds::default();
+        // What runs is what is there now, even when it is built anew while the campaign goes on.
+        builds.at(&plan.target.program.path);
+        let executor = Executor::new(plan, runtime, &scratch, output, builds.clone())?;
         let frames = Frames::new(&plan.target.runtime);
-        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames, exhausted: None })
+        let (known, files) = (HashSet::new(), Files::new(builds));
+        Ok(Runner { plan, executor, scratch, known, files, frames, exhausted: None })
     }
 
     /// See [`Executor::prepare`].
@@ -111,7 +117,7 @@ impl<'a> Runner<'a> {
         self.executor.reach_check()
     }
 
-    /// Makes one run of an order in the program's check, from which later runs learn.
+    /// Makes one run of an order in the program's check, from which later runs learn or which is sampled.
     pub fn check_traced(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
         let one = Order { first: run, last: run, ..order.clone() };
         loop {
@@ -120,7 +126,8 @@ impl<'a> Runner<'a> {
                 (batch, None) => {
                     let report = batch.reports().next();
                     if let Some(report) = report {
-                        return Ok(RunReport { observed: self.observed(order), ..report });
+                        let (log, log_too_long) = self.sample(run);
+                        return Ok(RunReport { observed: self.observed(order), log, log_too_long, ..report });
                     }
                 }
             }
@@ -190,6 +197,7 @@ impl<'a> Runner<'a> {
                 Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, order, over)?)),
             },
         };
+        let (log, log_too_long) = self.sample(run);
         Ok(RunReport {
             run,
             verdict,
@@ -199,7 +207,31 @@ impl<'a> Runner<'a> {
             stacks: if run <= dispatch::FIRST_BLOCK { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
             observed: self.observed(order),
+            log,
+            log_too_long,
         })
+    }
+
+    /// The decisions of the last run when it is sampled, and whether they are too many.
+    fn sample(&self, run: u64) -> (Option<Vec<u32>>, bool) {
+        if !self.plan.samples(run) {
+            return (None, false);
+        }
+        let too_long = self.executor.block.results().log_len > worth::LONGEST_LOG;
+        ((!too_long).then(|| self.executor.block.log()), too_long)
+    }
+
+    /// Whether a run must be made on its own, because its decisions are wanted.
+    pub fn is_sampled(&self, run: u64) -> bool {
+        self.plan.samples(run)
+    }
+
+    /// The last run of an order before one that must be made on its own.
+    pub fn before_sample(&self, order: &Order) -> u64 {
+        match self.plan.recording {
+            Some(_) => order.last,
+            None => self.plan.coverage.before_sample(order.first, order.last),
+        }
     }
 
     /// What later runs can learn from the last one, if anything.
@@ -207,16 +239,28 @@ impl<'a> Runner<'a> {
         (order.traced > Learns::Nothing).then(|| Box::new(self.executor.block.observed(order.traced)))
     }
 
-    /// The first race of a run that is otherwise good, if that is a failure.
+    /// The races of a run that is otherwise good, if they are failures.
     fn race(&mut self, seen: &Seen, run_seed: u64, order: &Order, over: &Over) -> Result<Verdict, Halt> {
         let Some(benign) = &self.plan.fail_on_race else { return Ok(Verdict::Passed) };
-        let mut all = seen.races.iter().map(|race| (race, self.files.tell(seen, race, &self.frames)));
-        let bad = all.find(|(_, told)| told.suppressed_by(&benign.suppressions).is_none());
-        let Some((race, told)) = bad else { return Ok(Verdict::Passed) };
-        let mut failure = self.failure(told.symptom, run_seed, order, over)?;
-        failure.threads = told.threads;
-        failure.step = race.step;
-        Ok(Verdict::Failed(Box::new(failure)))
+        let mut failures: Vec<Failure> = Vec::new();
+        for race in &seen.races {
+            let told = self.files.tell(seen, race, &self.frames);
+            let is_known = failures.iter().any(|failure| failure.place == told.symptom.place);
+            if is_known || told.suppressed_by(&benign.suppressions).is_some() {
+                continue;
+            }
+            let mut failure = self.failure(told.symptom, run_seed, order, over)?;
+            failure.threads = told.threads;
+            failure.step = race.step;
+            if failures.iter().any(|failure| failure.log.is_some()) {
+                failure.log = None;
+            }
+            failures.push(failure);
+        }
+        let mut failures = failures.into_iter();
+        let Some(mut first) = failures.next() else { return Ok(Verdict::Passed) };
+        first.also = failures.collect();
+        Ok(Verdict::Failed(Box::new(first)))
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {
@@ -262,6 +306,7 @@ impl<'a> Runner<'a> {
             racing: order.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
+            also: Vec::new(),
             bound: self.executor.block.results().bound.checked_sub(1),
         })
     }

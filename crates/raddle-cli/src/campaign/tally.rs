@@ -1,12 +1,11 @@
 //! What a campaign knows of its runs, counted one by one in their order.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use raddle_core::block::Escape;
+use raddle_core::policy::Profile;
 use raddle_core::rng::splitmix64;
 
 use super::run_report::{RunReport, Verdict};
+use super::worth::{Guarantee, Worth};
 
 /// The statistics of the runs that count.
 #[derive(Clone, Debug, Default)]
@@ -39,31 +38,18 @@ pub struct Tally {
     pub notes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
     pub trace: u64,
-    hashes: HashSet<u64, BuildHasherDefault<Spread>>,
-}
-
-/// A hasher for what is a hash already: hundreds of thousands of schedules come in a second.
-#[derive(Clone, Debug, Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // The upper bits choose among neighbours in the table, the lower ones the place.
-        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    }
+    /// What it is worth that no more failed.
+    pub worth: Worth,
 }
 
 impl Tally {
     /// Counts a run.
     pub fn add(&mut self, report: &RunReport) {
+        self.add_told(report, None);
+    }
+
+    /// Counts a run of a policy that guarantees something, and that was told this of earlier runs.
+    pub fn add_told(&mut self, report: &RunReport, guarantee: Option<(&Guarantee, Profile)>) {
         self.runs += 1;
         match &report.verdict {
             Verdict::Passed => {}
@@ -82,14 +68,14 @@ impl Tally {
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;
         self.escapes |= report.escapes;
+        self.worth.add(report, guarantee);
         self.notes |= counts.notes;
-        self.hashes.insert(counts.hash);
         self.trace = splitmix64(&mut (self.trace ^ counts.hash));
     }
 
     /// Different schedules.
     pub fn distinct_schedules(&self) -> u64 {
-        self.hashes.len() as u64
+        self.worth.distinct_schedules()
     }
 
     /// Steps of the average run.
@@ -168,6 +154,8 @@ mod tests {
             stacks: Default::default(),
             racing: Vec::new(),
             observed: None,
+            log: None,
+            log_too_long: false,
         }
     }
 

@@ -134,6 +134,8 @@ impl Batch {
             stacks: Default::default(),
             racing: Vec::new(),
             observed: None,
+            log: None,
+            log_too_long: false,
         })
     }
 }

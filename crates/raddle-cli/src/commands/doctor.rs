@@ -13,6 +13,7 @@ use super::print;
 use crate::args;
 use crate::campaign::plan::{Expectations, Plan, Target};
 use crate::campaign::stdin::Stdin;
+use crate::campaign::worth::Coverage;
 use crate::campaign::{self, launch, End};
 use crate::environment;
 use crate::error::Error;
@@ -274,6 +275,8 @@ fn plan(program: Program, name: OsString, runtime: &Path) -> Result<Plan, String
         exec: true,
         check: None,
         harness: 0,
+        coverage: Coverage::Every(0),
+        inspect: true,
         out: std::path::PathBuf::new(),
         recording: None,
     })

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod bundle;
+pub mod compare;
 pub mod compile;
 pub mod completions;
 pub mod doctor;

@@ -16,6 +16,7 @@ use crate::campaign::output::Output;
 use crate::campaign::plan::{Expectations, Plan, Recording, Target};
 use crate::campaign::races::Place;
 use crate::campaign::stdin::{self, Stdin};
+use crate::campaign::worth::Coverage;
 use crate::campaign::{self, End};
 use crate::environment;
 use crate::error::Error;
@@ -207,6 +208,8 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         exec: args.exec,
         check: (recorded.check != 0).then_some(recorded.check),
         harness: 0,
+        coverage: Coverage::Every(0),
+        inspect: true,
         out: PathBuf::new(),
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),

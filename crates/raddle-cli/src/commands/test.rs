@@ -75,6 +75,11 @@ pub struct Said {
 }
 
 impl Said {
+    /// Every one: nothing that a check asks for counts.
+    pub fn all() -> Said {
+        Said { policy: true, runs: true, seed: true, max_steps: true }
+    }
+
     /// All that were given.
     pub fn by(options: &args::TestOptions) -> Said {
         Said {
@@ -285,6 +290,8 @@ impl Tester {
             exec: options.exec,
             check: None,
             harness: 0,
+            coverage: options.coverage,
+            inspect: true,
             out: options.out.clone(),
             recording: None,
         }

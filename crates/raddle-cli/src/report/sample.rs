@@ -14,6 +14,7 @@ use crate::campaign::run_report::{Counts, Failure, Kind, RunReport, Verdict};
 use crate::campaign::stdin::Stdin;
 use crate::campaign::tally::Tally;
 use crate::campaign::threads::ThreadView;
+use crate::campaign::worth::Coverage;
 use crate::campaign::{Campaign, End};
 use crate::inspect::elf::{Language, Program};
 use crate::options::Switch;
@@ -65,6 +66,8 @@ pub fn plan() -> Plan {
         exec: false,
         check: None,
         harness: 0,
+        coverage: Coverage::Some,
+        inspect: true,
         out: ".raddle".into(),
         recording: None,
     }
@@ -101,7 +104,18 @@ pub fn racing() -> BTreeSet<Place> {
 pub fn report(run: u64, verdict: Verdict) -> RunReport {
     let counts = Counts { steps: 100 + run, threads: 3, shared_points: 90, hash: run / 2, ..Counts::default() };
     let (stacks, racing, observed) = (Default::default(), Vec::new(), None);
-    RunReport { run, verdict, counts, escapes: 0, output_cut: false, stacks, racing, observed }
+    RunReport {
+        run,
+        verdict,
+        counts,
+        escapes: 0,
+        output_cut: false,
+        stacks,
+        racing,
+        observed,
+        log: None,
+        log_too_long: false,
+    }
 }
 
 /// Two threads that wait for each other.
@@ -137,6 +151,7 @@ pub fn deadlock() -> Finding {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            also: Vec::new(),
             bound: None,
         },
         count: 1,

@@ -8,6 +8,7 @@ use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 
 use super::search::{bound_text, Exhausted};
+use super::worth::Worth;
 use super::{command_line, count, number, racing, Summary};
 use crate::campaign::findings::Finding;
 use crate::campaign::threads::ThreadView;
@@ -103,11 +104,21 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     let rate = tally.runs as f64 / campaign.seconds.max(1e-9);
     fact("runs", format!("{} in {:.2} s, {} runs/s", number(tally.runs), campaign.seconds, number(rate as u64)))?;
-    fact("schedules", format!("{} distinct", number(tally.distinct_schedules())))?;
+    let worth = Worth::new(s);
+    let unseen = worth.unseen_text().map(|text| format!(", {text}")).unwrap_or_default();
+    fact("schedules", format!("{} distinct{unseen}", number(tally.distinct_schedules())))?;
     if plan.searches() {
         for (i, text) in search_texts(s).into_iter().enumerate() {
             fact(if i == 0 { "search" } else { "" }, text)?;
         }
+    }
+    if let Some(pairs) = worth.pairs_text() {
+        fact("orders", pairs)?;
+    }
+    // Who has a failure in hand does not ask what was missed.
+    let asks = campaign.findings.is_empty() || plan.keep_going;
+    if let Some(bound) = worth.bound_text().filter(|_| asks) {
+        fact("worth", bound)?;
     }
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
     fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;

@@ -135,13 +135,15 @@ mod tests {
     use crate::policies::pct::Pct;
     use crate::toy;
 
+    const PCT: [f64; 9] = [2.0, 27.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0];
+
     #[test]
     fn off_means_the_bare_policy() {
         let program = toy::Program::straight(&[9, 9, 9]);
         for seed in 0..100 {
-            let bare = toy::run(&mut *Pct::boxed(), &program, seed, &[2.0, 27.0]);
+            let bare = toy::run(&mut *Pct::boxed(), &program, seed, &PCT);
             let mut guarded = Guard::new(Pct::boxed(), Settings::OFF);
-            assert_eq!(toy::run(&mut guarded, &program, seed, &[2.0, 27.0]), bare);
+            assert_eq!(toy::run(&mut guarded, &program, seed, &PCT), bare);
             assert_eq!(guarded.fired, 0);
         }
     }
@@ -154,7 +156,7 @@ mod tests {
         let mut fired = 0;
         let mut steps = 0;
         for seed in 0..200 {
-            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0]).steps;
+            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0]).steps;
             fired += guarded.fired;
         }
         let expected = steps as f64 * 0.01;

@@ -1,17 +1,55 @@
 //! The policies, one file each.
 
+pub mod atomfuzzer;
+pub mod depth;
 pub mod dfs;
 pub mod idb;
 pub mod ipb;
+pub mod maple;
 pub mod pct;
+pub mod portfolio;
+pub mod pos;
+pub mod preempt_always;
+pub mod preempt_bound;
+mod priorities;
 pub mod random;
+pub mod rpro;
 pub mod search;
+pub mod stride;
+pub mod surw;
+pub mod urw;
 
 use crate::policy::Descriptor;
 
 /// All policies that come with raddle.
-pub static ALL: &[Descriptor] =
-    &[random::DESCRIPTOR, pct::DESCRIPTOR, dfs::DESCRIPTOR, ipb::DESCRIPTOR, idb::DESCRIPTOR];
+pub static ALL: &[Descriptor] = &[
+    random::DESCRIPTOR,
+    pct::DESCRIPTOR,
+    portfolio::DESCRIPTOR,
+    rpro::DESCRIPTOR,
+    stride::DESCRIPTOR,
+    pos::DESCRIPTOR,
+    urw::DESCRIPTOR,
+    surw::DESCRIPTOR,
+    preempt_always::DESCRIPTOR,
+    preempt_bound::DESCRIPTOR,
+    atomfuzzer::DESCRIPTOR,
+    maple::DESCRIPTOR,
+    dfs::DESCRIPTOR,
+    ipb::DESCRIPTOR,
+    idb::DESCRIPTOR,
+];
+
+/// Fills in the parameters of a policy that follow from others and from the number of planned runs.
+#[cfg(feature = "std")]
+pub fn resolve(name: &str, values: &mut [f64], runs: u64) {
+    match name {
+        "pct" => pct::RULE.resolve(values, runs),
+        "rpro" => rpro::RULE.resolve(values, runs),
+        "stride" => stride::resolve(values, runs),
+        _ => {}
+    }
+}
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
@@ -20,9 +58,7 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 
 #[cfg(test)]
 mod tests {
-    use super::pct::Pct;
-    use super::random::Random;
-    use crate::policy::Policy;
+    use crate::policy::{Kind, Policy};
     use crate::rng::Rng;
     use crate::toy::{self, Op, Program};
 
@@ -64,14 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn random_runs_every_program_to_its_end() {
-        check(&mut Random::default(), &[]);
-    }
-
-    #[test]
-    fn pct_runs_every_program_to_its_end() {
-        for depth in [1.0, 2.0, 5.0] {
-            check(&mut Pct::boxed(), &[depth, 20.0]);
+    fn every_policy_runs_every_program_to_its_end() {
+        // A systematic search gives another run each time.
+        for policy in super::ALL.iter().filter(|policy| policy.kind != Kind::Systematic) {
+            let mut values: Vec<f64> = policy.parameters.iter().map(|p| p.default).collect();
+            check(&mut toy::built(policy), &values);
+            if let Some(depth) = policy.parameters.iter().position(|p| p.name == "d") {
+                for d in [1.0, 2.0, 5.0] {
+                    values[depth] = d;
+                    check(&mut toy::built(policy), &values);
+                }
+            }
         }
     }
 }

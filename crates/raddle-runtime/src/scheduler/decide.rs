@@ -262,7 +262,8 @@ impl Scheduler {
         let object = self.pending[chosen.index()].object as u64;
         let last = (self.results().log_len as usize).wrapping_sub(1);
         // SAFETY: mapped since `start`; the command line reads it after the run.
-        if let Some(place) = unsafe { (&mut (*self.block).trace.objects).get_mut(last) } {
+        let objects = unsafe { &mut (*self.block).trace.objects };
+        if let Some(place) = objects.get_mut(last) {
             *place = object;
         }
     }

@@ -1,0 +1,175 @@
+//! The papers' experiments as comparisons: which programs of a suite (by the rows that their headers name), which
+//! policies, how many runs, and the numbers that the papers print, to stand beside ours.
+
+mod equation_3;
+mod needlepoint;
+mod pct;
+mod published;
+mod stride;
+
+use comfy_table::{presets, ContentArrangement, Table};
+
+use super::suite::Entry;
+use super::{Compared, Comparison};
+use crate::args;
+use crate::commands::compare::Setup;
+use crate::error::Error;
+use crate::suggest;
+use published::Published;
+
+/// Makes an experiment that needs no suite.
+pub type Alone = fn(&args::Compare, &Setup) -> Result<u8, Error>;
+
+/// An experiment.
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// The policies. Those that are not there are left out.
+    pub policies: &'static [&'static str],
+    /// Runs of each program under each policy.
+    pub runs: u64,
+    /// Repetitions.
+    pub repeat: u64,
+    /// Which runs are sampled.
+    pub coverage: Option<u64>,
+    /// The programs.
+    pub select: fn(&[Entry]) -> Vec<Entry>,
+    /// What stands in the paper.
+    pub published: &'static [Published],
+    /// How both are shown.
+    pub shows: fn(&Experiment, &Comparison) -> Vec<Vec<String>>,
+    /// What to know when reading the table.
+    pub remarks: &'static [&'static str],
+    /// It is made without a suite.
+    pub alone: Option<Alone>,
+}
+
+/// All experiments.
+pub const ALL: &[&Experiment] = &[
+    &needlepoint::FIGURE_1,
+    &needlepoint::FIGURE_2,
+    &needlepoint::TABLE_2,
+    &needlepoint::FIGURE_6,
+    &pct::TABLE_3,
+    &pct::FIGURE_9,
+    &pct::FIGURE_10,
+    &pct::FIGURE_11,
+    &stride::FIGURE_5,
+    &stride::FIGURE_6,
+    &stride::FIGURE_7,
+    &equation_3::EQUATION_3,
+];
+
+/// The experiment with this name.
+pub fn find(name: &str) -> Result<&'static Experiment, Error> {
+    ALL.iter().copied().find(|experiment| experiment.name == name).ok_or_else(|| Error::NoExperiment {
+        name: name.to_string(),
+        hint: suggest::hint(name, &ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>()),
+    })
+}
+
+/// All experiments with what they show.
+pub fn list() -> String {
+    let width = ALL.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
+    ALL.iter().map(|experiment| format!("{:<width$}  {}\n", experiment.name, experiment.title)).collect()
+}
+
+impl Experiment {
+    /// Our numbers beside the paper's.
+    pub fn beside(&self, comparison: &Comparison) -> String {
+        let mut out = format!("{}\n", self.title);
+        let rows = (self.shows)(self, comparison);
+        if let [header, rows @ ..] = &rows[..] {
+            out.push_str(&format!("{}\n", table(header, rows)));
+        }
+        for remark in self.remarks {
+            out.push_str(&format!("- {remark}\n"));
+        }
+        out
+    }
+
+    /// What the paper says of a row under a policy, by the policy's name as it was asked for.
+    fn paper(&self, rows: &[String], policy: &str) -> Option<&'static str> {
+        let matches = |published: &&Published| {
+            rows.iter().any(|row| row == published.row) && policy.split("=depth").next() == Some(published.policy)
+                || (published.row.is_empty() && policy == published.policy)
+        };
+        self.published.iter().find(matches).map(|published| published.value)
+    }
+}
+
+/// A plain table.
+fn table(header: &[String], rows: &[Vec<String>]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    for row in rows {
+        table.add_row(row);
+    }
+    table
+}
+
+/// The entries that stand for one of these rows, each row's in the order of the rows: the variant that the header
+/// has as its arguments, when there are several.
+fn by_rows(entries: &[Entry], paper: &str, rows: &[&str]) -> Vec<Entry> {
+    let mut chosen: Vec<Entry> = Vec::new();
+    for row in rows {
+        let name = format!("{paper}:{row}");
+        let all: Vec<_> = entries.iter().filter(|entry| entry.rows.contains(&name)).collect();
+        let usual = all.iter().find(|entry| entry.arguments == entry.header.arguments).or(all.first());
+        if let Some(entry) = usual.filter(|entry| !chosen.iter().any(|other| other.name == entry.name)) {
+            chosen.push((**entry).clone());
+        }
+    }
+    chosen
+}
+
+/// The name of a program in a paper's table.
+fn row_name<'a>(program: &'a Compared, paper: &str) -> &'a str {
+    let row = program.rows.iter().find_map(|row| row.strip_prefix(paper)?.strip_prefix(':'));
+    row.unwrap_or(&program.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for (i, experiment) in ALL.iter().enumerate() {
+            assert!(ALL[..i].iter().all(|other| other.name != experiment.name));
+            assert_eq!(find(experiment.name).expect("is there").title, experiment.title);
+            assert!(list().contains(experiment.name));
+        }
+        let error = find("pct-12").err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.starts_with("there is no experiment `pct-12`; did you mean `pct-1"), "{error}");
+    }
+
+    #[test]
+    fn what_papers_print_is_found_by_row_and_policy() {
+        let rows = ["pct:Pbzip2".to_string(), "needlepoint:Pbzip2".to_string()];
+        assert_eq!(pct::TABLE_3.paper(&rows, "pct:d=depth"), Some("0.701"));
+        assert_eq!(pct::TABLE_3.paper(&rows, "stress"), Some("0"));
+        assert_eq!(pct::TABLE_3.paper(&rows, "random"), None);
+        assert_eq!(needlepoint::TABLE_2.paper(&rows, "pct:d=depth"), Some("yes"));
+        assert_eq!(needlepoint::TABLE_2.paper(&rows, "random-sleep"), Some("no"));
+    }
+
+    #[test]
+    fn every_experiment_shows_something() {
+        let comparison = sample::comparison();
+        for experiment in ALL {
+            let text = experiment.beside(&comparison);
+            assert!(text.starts_with(experiment.title) && text.lines().count() > 2, "{}: {text}", experiment.name);
+        }
+    }
+
+    #[test]
+    fn ratios_to_the_random_walk() {
+        insta::assert_snapshot!(stride::FIGURE_6.beside(&sample::comparison()));
+    }
+}

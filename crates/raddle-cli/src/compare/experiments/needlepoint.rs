@@ -1,0 +1,98 @@
+//! NeedlePoint (Nagarakatte, Burckhardt, Martin, Musuvathi, PLDI'12): which policy finds which bug.
+
+use super::super::suite::Entry;
+use super::super::Comparison;
+use super::{by_rows, published, row_name, Experiment};
+use crate::report::worth::percent;
+
+const PAPER: &str = "needlepoint";
+
+/// The policies of section 3.2.
+const POLICIES: &[&str] = &["random-sleep", "preempt-always", "preempt-bound", "atomfuzzer", "pct:d=depth"];
+
+const ROWS: &[&str] = &["Pbzip2", "Memc", "WSQ-1", "WSQ-2", "WSQ-3", "Trans", "NSPR", "Memc-am"];
+
+const DRAWN: &str = "the paper draws its numbers in a figure and does not print them; 100,000 runs there";
+
+/// Figure 1.
+pub const FIGURE_1: Experiment = Experiment {
+    name: "needlepoint-1",
+    title: "NeedlePoint, figure 1: failing share of common bugs under five policies",
+    policies: POLICIES,
+    runs: 10_000,
+    repeat: 1,
+    coverage: Some(0),
+    select: rows,
+    published: &[],
+    shows: shares,
+    remarks: &[DRAWN, "pct uses the depth that the program's header names"],
+    alone: None,
+};
+
+/// Figure 2.
+pub const FIGURE_2: Experiment = Experiment {
+    name: "needlepoint-2",
+    title: "NeedlePoint, figure 2: failing share of the memcached-like bug, with more and more work before it",
+    select: memcached,
+    remarks: &[DRAWN, "the paper: random sleep gets worse with more work before the bug"],
+    ..FIGURE_1
+};
+
+/// Table 2.
+pub const TABLE_2: Experiment = Experiment {
+    name: "needlepoint-table-2",
+    title: "NeedlePoint, table 2: is the bug found in 1,000 runs?",
+    runs: 1000,
+    published: published::NEEDLEPOINT_TABLE_2,
+    shows: found,
+    remarks: &["each cell: ours / the paper's"],
+    ..FIGURE_1
+};
+
+/// Figure 6.
+pub const FIGURE_6: Experiment = Experiment {
+    name: "needlepoint-6",
+    title: "NeedlePoint, figure 6: failing share of common bugs under PPCT and PCT",
+    policies: &["ppct:d=depth", "pct:d=depth"],
+    remarks: &[DRAWN, "the paper: PPCT finds bugs as often as PCT, or more often"],
+    ..FIGURE_1
+};
+
+fn rows(entries: &[Entry]) -> Vec<Entry> {
+    by_rows(entries, PAPER, ROWS)
+}
+
+fn memcached(entries: &[Entry]) -> Vec<Entry> {
+    let row = format!("{PAPER}:Memc");
+    entries.iter().filter(|entry| entry.rows.contains(&row)).cloned().collect()
+}
+
+fn header(comparison: &Comparison) -> Vec<String> {
+    ["row", "program"].map(str::to_string).into_iter().chain(comparison.policies.iter().cloned()).collect()
+}
+
+fn shares(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
+    let programs = comparison.programs.iter().map(|program| {
+        let cells = program.cells.iter().map(|cell| match cell.measured() {
+            true => percent(cell.share),
+            false => "–".to_string(),
+        });
+        [row_name(program, PAPER).to_string(), program.name.clone()].into_iter().chain(cells).collect()
+    });
+    std::iter::once(header(comparison)).chain(programs).collect()
+}
+
+fn found(experiment: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
+    let programs = comparison.programs.iter().map(|program| {
+        let cells = program.cells.iter().zip(&comparison.policies).map(|(cell, policy)| {
+            let ours = match (cell.measured(), cell.failing_runs) {
+                (false, _) => "–",
+                (true, 0) => "no",
+                (true, _) => "yes",
+            };
+            format!("{ours} / {}", experiment.paper(&program.rows, policy).unwrap_or("–"))
+        });
+        [row_name(program, PAPER).to_string(), program.name.clone()].into_iter().chain(cells).collect()
+    });
+    std::iter::once(header(comparison)).chain(programs).collect()
+}

@@ -1,0 +1,274 @@
+//! `raddle compare`: policies side by side, on one program or on a folder of them.
+//!
+//! A [`suite`] is found by its [`header`]s and compiled ([`build`]); each program is measured under each policy
+//! ([`cell`]); the results are a table for a person ([`table`]), a page ([`html`]), [`csv`], JSON and the data of each
+//! run ([`raw`]). The papers' [`experiments`] are comparisons with their own programs and policies.
+
+pub mod build;
+pub mod cell;
+pub mod csv;
+pub mod experiments;
+pub mod header;
+pub mod html;
+pub mod policies;
+pub mod raw;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod suite;
+pub mod table;
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use raddle_core::block::Points;
+use serde::Serialize;
+
+use crate::campaign::End;
+use crate::commands::test::Tester;
+use crate::error::Error;
+use crate::options::Options;
+use crate::policy_choice::PolicyChoice;
+use crate::report::worth::percent;
+use cell::{Cell, Measure};
+use policies::Wanted;
+use raw::Raw;
+
+/// The version of the JSON.
+const VERSION: u32 = 1;
+
+/// Something that was not compared, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its name.
+    pub program: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The results.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The version of the format.
+    pub version: u32,
+    /// The seed of the first repetition; the others have the ones that follow.
+    pub seed: u64,
+    /// Runs of each repetition.
+    pub runs: u64,
+    /// Repetitions.
+    pub repeat: u64,
+    /// The policies, as they were asked for.
+    pub policies: Vec<String>,
+    /// The programs.
+    pub programs: Vec<Compared>,
+    /// Programs that were left out.
+    pub skipped: Vec<Skipped>,
+    /// Policies that were left out.
+    pub skipped_policies: Vec<Skipped>,
+    /// Whether everything was compared, or why not: `complete`, `interrupted` or `time`.
+    pub end: &'static str,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// One program under all policies.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// Its name.
+    pub name: String,
+    /// The command.
+    pub command: Vec<String>,
+    /// How it should fail.
+    pub kind: Option<&'static str>,
+    /// The depth of its bug.
+    pub depth: Option<u32>,
+    /// The rows of papers that it stands for.
+    pub rows: Vec<String>,
+    /// The level of schedule points.
+    pub points: &'static str,
+    /// A cell for each policy that was measured.
+    pub cells: Vec<Cell>,
+}
+
+impl Compared {
+    /// The largest failing share of any policy; `None`: nobody found anything.
+    pub fn best(&self) -> Option<f64> {
+        let shares = self.cells.iter().filter(|cell| cell.measured()).map(|cell| cell.share);
+        shares.reduce(f64::max).filter(|&share| share > 0.0)
+    }
+
+    /// Whether any policy found something.
+    pub fn found(&self) -> bool {
+        self.cells.iter().any(|cell| cell.found)
+    }
+
+    /// The most steps that were seen under any policy.
+    pub fn steps_max(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.steps_max).max().unwrap_or(0)
+    }
+
+    /// The most threads.
+    pub fn threads_max(&self) -> u64 {
+        self.cells.iter().map(|cell| cell.threads_max).max().unwrap_or(0)
+    }
+
+    /// Kinds of failures that were seen though the header names another.
+    pub fn other_kinds(&self) -> Vec<&str> {
+        let Some(kind) = self.kind else { return Vec::new() };
+        let all = self.cells.iter().flat_map(|cell| cell.kinds.keys());
+        let mut others: Vec<&str> = all.map(String::as_str).filter(|other| *other != kind).collect();
+        others.sort_unstable();
+        others.dedup();
+        others
+    }
+}
+
+impl Comparison {
+    /// How many programs a policy found nothing in, by its place in the list, and of how many.
+    pub fn missed(&self, policy: usize) -> (usize, usize) {
+        let cells = self.programs.iter().filter_map(|program| program.cells.get(policy)).filter(|c| c.measured());
+        let all: Vec<_> = cells.collect();
+        (all.iter().filter(|cell| !cell.found).count(), all.len())
+    }
+}
+
+/// A program that is to be compared.
+pub struct Candidate {
+    /// Its name in tables.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// The level of points that its header asks for.
+    pub points: Option<Points>,
+    /// How it should fail.
+    pub kind: Option<&'static str>,
+    /// The depth of its bug.
+    pub depth: Option<u32>,
+    /// The rows of papers that it stands for.
+    pub rows: Vec<String>,
+}
+
+/// What is compared, and how.
+pub struct Comparer {
+    /// The options of all campaigns.
+    pub options: Options,
+    /// Repetitions.
+    pub repeat: u64,
+    /// The policies.
+    pub policies: Vec<Wanted>,
+    /// The time for all of it.
+    pub time: Option<Duration>,
+    /// Where the data of each run go.
+    pub raw: Option<Raw>,
+}
+
+impl Comparer {
+    /// Compares. `prepare` finds a program and makes it ready; who cannot be is left out.
+    pub fn compare(
+        &mut self,
+        candidates: &[Candidate],
+        mut skipped: Vec<Skipped>,
+        prepare: impl Fn(&Candidate) -> Result<Tester, Error>,
+    ) -> Comparison {
+        let started = Instant::now();
+        let deadline = self.time.map(|time| started + time);
+        let mut programs = Vec::new();
+        let mut end = End::Complete;
+        for (number, candidate) in candidates.iter().enumerate() {
+            if end != End::Complete {
+                break;
+            }
+            let tester = match prepare(candidate) {
+                Ok(tester) => tester,
+                Err(error) => {
+                    skipped.push(Skipped { program: candidate.name.clone(), reason: error.to_string() });
+                    continue;
+                }
+            };
+            let (compared, how) = self.program(candidate, &tester, deadline);
+            end = how;
+            let errors = compared.cells.iter().filter_map(|cell| cell.error.as_ref());
+            match errors.clone().next() {
+                // The program is to blame when no policy gets along with it.
+                Some(reason) if errors.count() == compared.cells.len() => {
+                    skipped.push(Skipped { program: compared.name, reason: reason.clone() });
+                }
+                _ => {
+                    if !self.options.quiet && candidates.len() > 1 {
+                        eprintln!("[{}/{}] {}", number + 1, candidates.len(), line(&compared));
+                    }
+                    programs.push(compared);
+                }
+            }
+        }
+        // What nobody got to is not in the table.
+        programs.retain(|program| !program.cells.is_empty());
+        Comparison {
+            version: VERSION,
+            seed: self.options.seed,
+            runs: self.options.runs,
+            repeat: self.repeat,
+            policies: self.policies.iter().map(|wanted| wanted.text.clone()).collect(),
+            programs,
+            skipped,
+            skipped_policies: Vec::new(),
+            end: match end {
+                End::Interrupted => "interrupted",
+                End::Time => "time",
+                End::Complete | End::Broken(_) => "complete",
+            },
+            seconds: started.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn program(&mut self, candidate: &Candidate, tester: &Tester, deadline: Option<Instant>) -> (Compared, End) {
+        let mut compared = Compared {
+            name: candidate.name.clone(),
+            command: candidate.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            kind: candidate.kind,
+            depth: candidate.depth,
+            rows: candidate.rows.clone(),
+            points: tester.options.points.unwrap_or_else(|| tester.program.richest_points()).name(),
+            cells: Vec::new(),
+        };
+        for wanted in &self.policies {
+            let policy = match wanted.choice(candidate.depth, self.options.runtime.as_deref()) {
+                Ok(policy) => policy,
+                Err(error) => {
+                    compared.cells.push(Cell::failed(wanted.text.clone(), error.to_string()));
+                    continue;
+                }
+            };
+            let mut measure =
+                Measure { repeat: self.repeat, deadline, raw: self.raw.as_mut(), progress: !self.options.quiet };
+            let (cell, end) = cell_of(candidate, tester, policy, &mut measure);
+            compared.cells.push(cell);
+            match end {
+                End::Interrupted | End::Time => return (compared, end),
+                End::Complete | End::Broken(_) => {}
+            }
+        }
+        (compared, End::Complete)
+    }
+}
+
+fn cell_of(candidate: &Candidate, tester: &Tester, policy: PolicyChoice, measure: &mut Measure<'_>) -> (Cell, End) {
+    match tester.plan_of_test(candidate.command.clone()) {
+        Ok(mut plan) => {
+            plan.policy = policy;
+            Cell::measure(&plan, &candidate.name, measure)
+        }
+        Err(error) => (Cell::failed(policy.to_string(), error.to_string()), End::Complete),
+    }
+}
+
+/// A program's results in one line.
+fn line(program: &Compared) -> String {
+    let cells = program.cells.iter().map(|cell| {
+        let name = cell.policy.split(':').next().unwrap_or_default();
+        match (&cell.error, cell.found) {
+            (Some(_), _) => format!("{name} –"),
+            (None, _) => format!("{name} {}", percent(cell.share)),
+        }
+    });
+    format!("{}: {}", program.name, cells.collect::<Vec<_>>().join(", "))
+}

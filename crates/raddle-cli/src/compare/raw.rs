@@ -1,0 +1,50 @@
+//! The data of each run, for who wants to look closer: CSV.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::csv::field;
+use crate::campaign::run_report::{RunReport, Verdict};
+
+/// A file with a line for each run.
+pub struct Raw {
+    file: BufWriter<File>,
+}
+
+impl Raw {
+    /// Makes the file.
+    pub fn create(path: &Path) -> io::Result<Raw> {
+        let mut file = BufWriter::new(File::create(path)?);
+        writeln!(file, "program,policy,repetition,run,seed,verdict,steps,threads,schedule")?;
+        Ok(Raw { file })
+    }
+
+    /// A run that counts.
+    pub fn write(
+        &mut self,
+        program: &str,
+        policy: &str,
+        repetition: u64,
+        seed: u64,
+        report: &RunReport,
+    ) -> io::Result<()> {
+        let verdict = match &report.verdict {
+            Verdict::Passed => "passed",
+            Verdict::Cut => "cut",
+            Verdict::Diverged(_) => "diverged",
+            Verdict::Failed(failure) => failure.kind.name(),
+        };
+        let (program, policy, counts) = (field(program), field(policy), &report.counts);
+        writeln!(
+            self.file,
+            "{program},{policy},{repetition},{},{seed},{verdict},{},{},{:016x}",
+            report.run, counts.steps, counts.threads, counts.hash
+        )
+    }
+
+    /// All of it is on the disk.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

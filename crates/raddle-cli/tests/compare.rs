@@ -1,0 +1,247 @@
+//! `raddle compare` on real programs, with the real runtime.
+
+mod support;
+
+use std::io::Read;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use raddle_core::statistics::proportion::clopper_pearson;
+use serde_json::Value;
+use support::{counting, outcome, Folder, DEADLOCK};
+
+/// A comparison as JSON, without what may differ from time to time.
+fn json(folder: &Folder, arguments: &[&str]) -> Value {
+    let arguments = [&["compare", "--quiet", "--json", "-"], arguments].concat();
+    let output = folder.raddle_with_runtime(&arguments).output().expect("raddle runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    forget_times(&mut value);
+    value
+}
+
+fn forget_times(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for time in ["seconds", "runs_per_second", "seconds_to_first_failure"] {
+                fields.remove(time);
+            }
+            fields.values_mut().for_each(forget_times);
+        }
+        Value::Array(values) => values.iter_mut().for_each(forget_times),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing_but_times() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let policies = "random;pct:d=2;stride;portfolio";
+    let with = |jobs: &str, raw: &str| {
+        let options = ["--seed", "5", "--runs", "150", "--repeat", "3", "--policies", policies, "--jobs", jobs];
+        let value = json(&folder, &[&options[..], &["--raw", raw, "--", "./deadlock"]].concat());
+        (value, std::fs::read_to_string(folder.path().join(raw)).expect("raw data"))
+    };
+    let (alone, raw) = with("1", "raw-1");
+    let (three, raw_three) = with("3", "raw-3");
+    assert_eq!(alone, three);
+    assert_eq!(raw, raw_three);
+    let cells = alone["programs"][0]["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 4, "{alone}");
+    for cell in cells {
+        assert_eq!((&cell["found"], &cell["runs"]), (&true.into(), &150.into()), "{cell}");
+        assert_eq!(cell["repetitions"].as_array().map(Vec::len), Some(3), "{cell}");
+    }
+    // A line for each run: the first repetition has all, the others those up to their first failure.
+    let runs = cells.iter().flat_map(|cell| cell["repetitions"].as_array().expect("repetitions"));
+    let runs: u64 = runs.map(|repetition| repetition["runs"].as_u64().expect("a number")).sum();
+    assert_eq!(raw.lines().count() as u64, 1 + runs);
+    let failing = raw.lines().filter(|line| line.contains(",deadlock,")).count() as u64;
+    let kinds: u64 = cells.iter().map(|cell| cell["kinds"]["deadlock"].as_u64().expect("a number")).sum();
+    assert_eq!(failing, kinds);
+}
+
+#[test]
+fn a_cell_is_what_raddle_test_says() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let options = ["--seed", "9", "--runs", "200"];
+    let compared =
+        json(&folder, &[&options[..], &["--policies", "pct:d=2", "--repeat", "2", "--", "./deadlock"]].concat());
+    let cell = &compared["programs"][0]["cells"][0];
+    let tested = folder.json(&[&options[..], &["--policy", "pct:d=2", "--keep-going"]].concat(), "./deadlock");
+    for field in ["runs", "failing_runs", "distinct_schedules", "threads_max", "steps_max", "steps_mean", "worth"] {
+        assert_eq!(cell[field], tested[field], "{field}");
+    }
+    assert_eq!(cell["repetitions"][0]["first_failing_run"], tested["first_failing_run"]);
+    let next = folder.json(&["--seed", "10", "--runs", "200", "--policy", "pct:d=2"], "./deadlock");
+    assert_eq!(cell["repetitions"][1]["first_failing_run"], next["first_failing_run"]);
+    assert_eq!(cell["repetitions"][1]["seed"], 10);
+}
+
+#[test]
+fn a_table_a_page_and_csv() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let arguments =
+        ["compare", "--seed", "1", "--runs", "50", "--policies", "random,pct:d=2,k=30", "--html", "page.html"];
+    let arguments = [&arguments[..], &["--csv", "table.csv", "--", "./deadlock"]].concat();
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+    assert_eq!(status, 0, "{said}");
+    for text in ["deadlock: points sync", "│ random ", "│ pct:d=2,k=30", "★", "seed 1, 50 runs"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.starts_with("<!doctype html>") && page.contains("<svg") && !page.contains("<script"), "{page}");
+    let csv = std::fs::read_to_string(folder.path().join("table.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(csv.lines().nth(2).is_some_and(|line| line.starts_with("deadlock,\"pct:d=2,k=30")), "{csv}");
+}
+
+#[test]
+fn a_suite_goes_on_past_programs_that_cannot_be_compared() {
+    let folder = Folder::new();
+    let suite = folder.path().join("suite");
+    std::fs::create_dir_all(suite.join("locks")).expect("a folder");
+    let write = |name: &str, header: &str, source: &str| {
+        std::fs::write(suite.join(name), format!("{header}{source}")).expect("written");
+    };
+    let header = "// bug: x\n// kind: KIND\n// depth: 2\n";
+    write("locks/deadlock.c", &header.replace("KIND", "deadlock"), DEADLOCK);
+    let arguments = format!("{}// variants: one = 1; two = 2 [depth 4]\n", header.replace("KIND", "exit"));
+    write("locks/counts.c", &arguments, &counting("if (first == 1) return atoi(argv[1]);"));
+    let racy = "use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};\nstatic N: AtomicUsize = AtomicUsize::new(0);\n\
+                fn adds() { let n = N.load(SeqCst); N.store(n + 1, SeqCst); }\nfn main() { let t = std::thread::spawn(adds); \
+                adds(); t.join().unwrap(); assert_eq!(N.load(SeqCst), 2); }\n";
+    write("locks/racy.rs", &format!("{}// points: atomic\n", header.replace("KIND", "assert")), racy);
+    write("locks/broken.c", &header.replace("KIND", "exit"), "int main(void) { return x; }\n");
+    write("locks/alone.c", &header.replace("KIND", "exit"), "int main(void) { return 0; }\n");
+    write("locks/nameless.c", "", "int main(void) { return 0; }\n");
+    let arguments = ["compare", "--seed", "1", "--runs", "60", "--repeat", "2", "--policies", "random;pct:d=depth"];
+    let arguments = [&arguments[..], &["--suite", "suite", "--json", "out.json"]].concat();
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+    assert_eq!(status, 0, "{said}");
+    for text in [
+        "note: broken is left out: it does not compile: suite/locks/broken.c",
+        "note: alone is left out: nothing was under control: the program never started a thread",
+        "note: locks/nameless.c is left out: it has no header with `// bug:` and `// kind:`",
+        "│ found ",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    let programs = report["programs"].as_array().expect("programs");
+    let names: Vec<_> = programs.iter().map(|program| program["name"].as_str().unwrap_or_default()).collect();
+    assert_eq!(names, ["counts-one", "counts-two", "deadlock", "racy"]);
+    for program in programs {
+        assert!(program["cells"][0]["found"].as_bool().is_some_and(|found| found), "{program}");
+        let kind = program["kind"].as_str().expect("a kind");
+        assert!(program["cells"][0]["kinds"][kind].as_u64() > Some(0), "{program}");
+    }
+    assert!(programs[1]["cells"][1]["policy"].as_str().is_some_and(|policy| policy.starts_with("pct:d=4")), "{said}");
+    assert_eq!(programs[3]["points"], "atomic");
+    // What is built is used again; what is not asked for is not looked at.
+    let only = [&arguments[..], &["--only", "deadlock"]].concat();
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&only));
+    assert_eq!(status, 0, "{said}");
+    assert!(!said.contains("compiled") && !said.contains("broken") && said.contains("deadlock: points sync"), "{said}");
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let folder = Folder::new();
+    folder.program("alone", "int main(void) { return 0; }");
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    let check = |arguments: &[&str], text: &str| {
+        let arguments = [&["compare"], arguments].concat();
+        let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+        assert_eq!(status, 2, "{arguments:?}: {said}");
+        assert!(said.contains(text), "{arguments:?}: {said}");
+    };
+    check(&[], "there is nothing to compare");
+    check(&["--policies", "random,ptc", "--", "./alone"], "there is no policy `ptc`; did you mean `pct`?");
+    check(&["--", "./nothing-here"], "there is no such file");
+    check(&["--", "./alone"], "alone cannot be compared: nothing was under control");
+    check(&["--repeat", "0", "--", "./alone"], "--repeat 0 makes no sense");
+    check(&["--time", "-1", "--", "./alone"], "--time -1 makes no sense");
+    check(&["--suite", "empty"], "empty has no program that was asked for");
+    check(&["--suite", "nowhere"], "cannot read nowhere");
+    check(&["--suite", "empty", "--", "./alone"], "exclude each other");
+    check(&["--experiment", "pct-12"], "there is no experiment `pct-12`");
+    check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");
+}
+
+#[test]
+fn the_time_and_an_interrupt_keep_what_there_is() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    let options = ["compare", "--runs", "1000000000", "--policies", "random;pct", "--json", "out.json"];
+    let (status, said) =
+        outcome(&mut folder.raddle_with_runtime(&[&options[..], &["--time", "0.7", "--", "./good"]].concat()));
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("the time is over: this is what there was"), "{said}");
+    let mut command = folder.raddle_with_runtime(&[&options[..], &["--", "./good"]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("raddle runs");
+    std::thread::sleep(Duration::from_secs(2));
+    // SAFETY: a child of ours that we have not waited for.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let status = loop {
+        match child.try_wait().expect("waited for") {
+            Some(status) => break status,
+            None if Instant::now() > deadline => panic!("it goes on for ever"),
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    };
+    let mut said = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut said).expect("text");
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(said.contains("interrupted: this is what there was") && said.contains("│ random "), "{said}");
+    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["end"], "interrupted");
+    assert!(report["programs"][0]["cells"][0]["runs"].as_u64() > Some(0), "{report}");
+}
+
+#[test]
+fn equation_3_holds_on_a_real_program() {
+    let folder = Folder::new();
+    let arguments = ["compare", "--experiment", "stride-equation-3", "--seed", "1", "--runs", "1500", "--no-guard"];
+    let output =
+        folder.raddle_with_runtime(&[&arguments[..], &["--json", "out.json"]].concat()).output().expect("raddle runs");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
+    let rows: Vec<Value> = serde_json::from_str(&text).expect("rows");
+    assert_eq!(rows.len(), 9, "{said}");
+    for row in &rows {
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let (exact, equation) = (number(&row["exact"]), number(&row["equation"]));
+        for share in [&row["toy"], &row["program"]] {
+            let (hits, runs) = (share["hits"].as_u64().expect("hits"), share["runs"].as_u64().expect("runs"));
+            // 18 such checks, each of which fails by chance in one of 10,000 seeds.
+            assert!(clopper_pearson(hits, runs, 0.9999).contains(exact), "{row}");
+        }
+        assert!((exact - equation).abs() < 0.05, "{row}");
+    }
+}
+
+#[test]
+fn an_experiment_takes_its_programs_by_their_rows() {
+    let folder = Folder::new();
+    let suite = folder.path().join("suite");
+    std::fs::create_dir(&suite).expect("a folder");
+    let header = "// bug: x\n// kind: deadlock\n// depth: 2\n// row: needlepoint:NSPR\n";
+    std::fs::write(suite.join("monitor.c"), format!("{header}{DEADLOCK}")).expect("written");
+    std::fs::write(suite.join("other.c"), format!("// bug: y\n// kind: deadlock\n{DEADLOCK}")).expect("written");
+    let arguments =
+        ["compare", "--experiment", "needlepoint-table-2", "--suite", "suite", "--seed", "1", "--runs", "80"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("NeedlePoint, table 2: is the bug found in 1,000 runs?"), "{said}");
+    let row = said.lines().find(|line| line.contains("│ NSPR")).unwrap_or_else(|| panic!("no row: {said}"));
+    assert!(row.contains("monitor") && row.contains("yes / yes"), "{row}");
+    assert!(!said.contains("other"), "{said}");
+}

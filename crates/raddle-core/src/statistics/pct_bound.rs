@@ -1,0 +1,200 @@
+//! What PCT's guarantee adds up to over a campaign.
+//!
+//! One run of PCT with depth d on a program of n threads and at most k steps finds a given bug of depth d with
+//! probability at least 1/(n·k^(d−1)) (Burckhardt et al., ASPLOS'10, theorem 9). So m runs miss it with
+//! probability at most (1 − 1/(n·k^(d−1)))^m.
+//!
+//! A run with depth d also covers each bug of a smaller depth e, at the bound of d, and not better in general.
+//! Proof. Take the e−1 change points that the theorem needs for depth e, with their values, as the first e−1 of
+//! the d−1; with the right lowest thread they are right with probability 1/(n·k^(e−1)), and then the run takes
+//! the schedule of the theorem as long as the other d−e change points do nothing. One that lies on the last
+//! counted step of that schedule does nothing, because after it no step is taken with two threads enabled, so
+//! that priorities no longer matter. Its number is at most k, so it is drawn with probability 1/k each, which
+//! gives 1/(n·k^(e−1)) · 1/k^(d−e). When no step is counted at all, any value does. A better bound does not hold:
+//! when one thread must take all of its k−1 steps before the only step of another (depth 1), a run with depth 2
+//! fails to keep that order unless its change point lies on the last of these steps or behind it.
+
+use std::collections::BTreeMap;
+
+/// How the depth of a run is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depths {
+    /// Always this.
+    Fixed(u32),
+    /// Each from 1 to this with the same probability.
+    Uniform(u32),
+    /// 1 with probability 1/2, 2 with 1/4 and so on; this with what is left.
+    Geometric(u32),
+}
+
+impl Depths {
+    /// The largest.
+    pub fn most(self) -> u32 {
+        match self {
+            Depths::Fixed(d) | Depths::Uniform(d) | Depths::Geometric(d) => d,
+        }
+    }
+
+    /// The probability of a depth.
+    fn weight(self, depth: u32) -> f64 {
+        match self {
+            Depths::Fixed(d) => f64::from(u8::from(depth == d)),
+            Depths::Uniform(d) => 1.0 / f64::from(d),
+            Depths::Geometric(d) => 0.5f64.powi(depth.min(d - 1) as i32),
+        }
+    }
+
+    /// The guaranteed probability that one run finds a bug of this depth: any depth that is drawn and that is as
+    /// large will do, at its own bound.
+    pub fn guarantee(self, threads: u64, steps: u64, depth: u32) -> f64 {
+        (depth..=self.most()).map(|drawn| self.weight(drawn) * guarantee(threads, steps, drawn)).sum()
+    }
+}
+
+/// Runs of PCT to which the theorem applies, grouped by the parameters that they used.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trials {
+    /// How many, by k and depth.
+    groups: BTreeMap<(u64, Depths), u64>,
+}
+
+impl Trials {
+    /// A run that drew its change points from 1 to `k`, for a depth that was drawn like this.
+    pub fn add(&mut self, k: u64, depths: Depths) {
+        *self.groups.entry((k, depths)).or_default() += 1;
+    }
+
+    /// The largest depth of any run.
+    pub fn depth(&self) -> u32 {
+        self.groups.keys().map(|(_, depths)| depths.most()).max().unwrap_or(0)
+    }
+
+    /// How many runs count for a bug of this depth, in a program that takes at most `steps` steps.
+    pub fn count(&self, steps: u64, depth: u32) -> u64 {
+        self.of(steps, depth).map(|(_, _, count)| count).sum()
+    }
+
+    /// How many runs there are.
+    pub fn all(&self) -> u64 {
+        self.groups.values().sum()
+    }
+
+    fn of(&self, steps: u64, depth: u32) -> impl Iterator<Item = (u64, Depths, u64)> + '_ {
+        let groups = self.groups.iter().map(|(&(k, depths), &count)| (k, depths, count));
+        groups.filter(move |&(k, depths, _)| k >= steps && depths.most() >= depth)
+    }
+
+    /// The largest probability with which all these runs miss a bug of this depth, in a program of at most so
+    /// many threads and steps. 1 when no run counts.
+    pub fn missed(&self, threads: u64, steps: u64, depth: u32) -> f64 {
+        let runs = self.of(steps, depth);
+        runs.map(|(k, depths, count)| count as f64 * (-depths.guarantee(threads, k, depth)).ln_1p()).sum::<f64>().exp()
+    }
+}
+
+/// The guaranteed probability of one run.
+pub fn guarantee(threads: u64, steps: u64, depth: u32) -> f64 {
+    1.0 / (threads.max(1) as f64 * (steps.max(1) as f64).powi(depth.max(1) as i32 - 1))
+}
+
+/// How many runs more, each of which finds a bug with this probability, bring the probability of having missed it
+/// from `missed` to at most `target`. `None`: so many that no number holds them.
+pub fn runs_until(missed: f64, target: f64, found: f64) -> Option<u64> {
+    if missed <= target {
+        return Some(0);
+    }
+    let runs = (target / missed).ln() / (-found).ln_1p();
+    // When every run finds it, one is enough.
+    let runs = if runs.is_nan() { 1.0 } else { runs.ceil().max(1.0) };
+    (runs < 1e18).then_some(runs as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policies::pct::Pct;
+    use crate::toy;
+
+    #[test]
+    fn products_of_runs() {
+        let mut trials = Trials::default();
+        (0..100).for_each(|_| trials.add(16, Depths::Fixed(2)));
+        // n = 3, k = 16, d = 2: each run finds it with probability 1/48.
+        let expected = (1.0 - 1.0 / 48.0_f64).powi(100);
+        assert!((trials.missed(3, 16, 2) - expected).abs() < 1e-12);
+        // Smaller depths at the bound of the larger one; larger ones not at all.
+        assert_eq!(trials.missed(3, 16, 1), trials.missed(3, 16, 2));
+        assert_eq!((trials.missed(3, 16, 3), trials.count(16, 3)), (1.0, 0));
+        // When k was too small, the theorem says nothing.
+        assert_eq!((trials.missed(3, 17, 2), trials.count(17, 2), trials.all()), (1.0, 0, 100));
+    }
+
+    #[test]
+    fn groups_multiply() {
+        let mut trials = Trials::default();
+        (0..10).for_each(|_| trials.add(100, Depths::Fixed(3)));
+        (0..20).for_each(|_| trials.add(20, Depths::Fixed(2)));
+        let expected = (1.0 - guarantee(2, 100, 3)).powi(10) * (1.0 - guarantee(2, 20, 2)).powi(20);
+        assert!((trials.missed(2, 20, 2) - expected).abs() < 1e-12);
+        assert!((trials.missed(2, 21, 2) - (1.0 - guarantee(2, 100, 3)).powi(10)).abs() < 1e-12);
+        assert_eq!(trials.depth(), 3);
+    }
+
+    #[test]
+    fn depths_that_are_drawn() {
+        for depths in [Depths::Fixed(4), Depths::Uniform(4), Depths::Geometric(4)] {
+            assert!(((1..=4).map(|d| depths.weight(d)).sum::<f64>() - 1.0).abs() < 1e-12, "{depths:?}");
+        }
+        // n = 2, k = 10: 1/2, 1/20 and 1/200 with the weights 1/2, 1/4 and 1/4.
+        let drawn = Depths::Geometric(3);
+        assert!((drawn.guarantee(2, 10, 1) - (0.25 + 0.0125 + 0.00125)).abs() < 1e-12);
+        assert!((drawn.guarantee(2, 10, 2) - (0.0125 + 0.00125)).abs() < 1e-12);
+        assert_eq!(drawn.guarantee(2, 10, 4), 0.0);
+        let mut trials = Trials::default();
+        (0..7).for_each(|_| trials.add(10, drawn));
+        assert!((trials.missed(2, 10, 2) - (1.0 - 0.01375_f64).powi(7)).abs() < 1e-12);
+        assert_eq!(Depths::Geometric(1).guarantee(5, 99, 1), 0.2);
+    }
+
+    #[test]
+    fn how_many_more() {
+        // 3/p runs make 5%, nearly.
+        let found = guarantee(3, 16, 2);
+        assert_eq!(runs_until(1.0, 0.05, found), Some(143));
+        assert_eq!(runs_until(0.04, 0.05, found), Some(0));
+        let half = (1.0 - 1.0 / 48.0_f64).powi(71);
+        assert_eq!(runs_until(half, 0.05, found), Some(72));
+        assert_eq!(runs_until(1.0, 0.05, guarantee(1, 1, 1)), Some(1));
+        assert_eq!(runs_until(1.0, 0.05, guarantee(1000, 1_000_000, 9)), None);
+    }
+
+    #[test]
+    fn smaller_depths_are_covered_at_the_bound_of_the_larger_one_and_not_better() {
+        // The example of the proof: thread 0 takes all of its 8 steps before the only step of thread 1, which is
+        // depth 1. Runs with d = 2 and k = 9: the last counted step is the eighth.
+        const RUNS: u64 = 40_000;
+        let program = toy::Program::straight(&[8, 1]);
+        let mut policy = Pct::boxed();
+        let found = (0..RUNS)
+            .filter(|&seed| toy::run(&mut *policy, &program, seed, &pct(2.0, 9.0)).schedule[..8] == [0; 8])
+            .count() as f64;
+        let spread = |p: f64| 3.1 * (RUNS as f64 * p * (1.0 - p)).sqrt();
+        let bound = guarantee(2, 9, 2);
+        assert!(found > RUNS as f64 * bound - spread(bound), "{found}");
+        // Far from the 1/2 of a run with d = 1: two of the nine places do no harm, with the right order of the
+        // two threads.
+        let exact = 0.5 * 2.0 / 9.0;
+        assert!((found - RUNS as f64 * exact).abs() < spread(exact), "{found}");
+    }
+
+    /// The parameters of PCT, all others at their defaults.
+    fn pct(d: f64, k: f64) -> Vec<f64> {
+        let parameters = crate::policies::pct::DESCRIPTOR.parameters;
+        let value = |name: &str, default| match name {
+            "d" => d,
+            "k" => k,
+            _ => default,
+        };
+        parameters.iter().map(|p| value(p.name, p.default)).collect()
+    }
+}
