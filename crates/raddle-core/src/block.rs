@@ -123,6 +123,8 @@ pub mod flag {
     pub const RACE_FAILS: u32 = 1 << 9;
     /// Fill in the [`super::Trace`].
     pub const TRACE: u32 = 1 << 10;
+    /// The main thread is that of a test harness, which waits for the test.
+    pub const HARNESS: u32 = 1 << 11;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`Settings::points`].

@@ -263,8 +263,10 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         registers[libc::REG_RIP as usize] -= 2;
         return;
     }
-    if me.is_some() && request.number == libc::SYS_futex && !libc_contains(at(libc::REG_RIP)) {
-        lock_of_its_own(request.arguments[0], false);
+    if request.number == libc::SYS_futex && !libc_contains(at(libc::REG_RIP)) {
+        if let Some(me) = me {
+            lock_of_its_own(me, &request, false);
+        }
     }
     let before = errno();
     // SAFETY: the program's own system call.
@@ -362,13 +364,20 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
 
 /// A lock that is not libc's: its uncontended way makes no system call and is seen only by the hooks of an
 /// instrumented program. Rust's standard library waits through libc's `syscall`.
-fn lock_of_its_own(word: usize, through_libc: bool) {
+fn lock_of_its_own(me: ThreadId, request: &Request, through_libc: bool) {
     // SAFETY: the calling thread holds the baton.
     unsafe {
         let s = scheduler();
-        let of_std = through_libc && access::offers() & offers::STD != 0;
-        // A thread that has always been alone has nobody to hide from.
-        let is_seen = || of_std || s.created == 1 || control::state().access.comes_from(word);
+        let is_seen = || {
+            let [word, operation, ..] = request.arguments;
+            let harness = me == ThreadId::MAIN && s.settings().flags & flag::HARNESS != 0;
+            let of_std = through_libc && access::offers() & offers::STD != 0;
+            // Whoever is woken has waited before.
+            !futex::is_wait(operation as c_int)
+                || harness
+                || of_std
+                || control::state().access.spins.comes_from(me, word)
+        };
         let sees_atomics = access::offers() != 0 && s.settings().points >= Points::Atomic as u32;
         if !sees_atomics || !is_seen() {
             s.escaped(Escape::Futex);
@@ -393,7 +402,7 @@ pub unsafe extern "C-unwind" fn syscall(
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
                 if number == libc::SYS_futex {
-                    lock_of_its_own(a, true);
+                    lock_of_its_own(me, &request, true);
                 }
                 perform(me, request)
             }

@@ -185,6 +185,10 @@ impl Plan {
         if self.fail_on_race.is_some() {
             flags |= flag::RACE_FAILS;
         }
+        // In a check, control starts with the test.
+        if self.harness > 0 && self.check.is_none() {
+            flags |= flag::HARNESS;
+        }
         if self.switch == Switch::Fiber {
             flags |= flag::FIBERS;
         }

@@ -104,11 +104,11 @@ unsafe fn looked(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc
     }
 }
 
-/// Notes an atomic that is over: nobody else runs before the thread's next point.
+/// Notes an atomic that is over.
 #[inline(always)]
-unsafe fn seen(address: *mut c_void) {
+unsafe fn seen(me: ThreadId, address: *mut c_void) {
     // SAFETY: the calling thread holds the baton.
-    unsafe { state().access.last_atomic = address as usize };
+    unsafe { state().access.spins.atomic(me, address as usize) };
 }
 
 unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
@@ -122,7 +122,7 @@ unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order:
                 race::atomic_load(me, address as usize, order);
                 race::access(me, address as usize, SIZE, How::ATOMIC_READ, pc);
             }
-            seen(address);
+            seen(me, address);
         }
         value
     }
@@ -165,7 +165,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
                     modified(me, address as usize, SIZE, order, pc);
                 }
             }
-            seen(address);
+            seen(me, address);
         }
         old
     }
@@ -193,7 +193,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
         });
         if let Some(me) = me {
             compared(me, address, SIZE, result, order, failure, pc);
-            seen(address);
+            seen(me, address);
         }
         if let Err(found) = result {
             expected.cast::<u8>().copy_from_nonoverlapping((&raw const found).cast(), SIZE);

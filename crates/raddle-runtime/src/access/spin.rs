@@ -34,6 +34,8 @@ struct Seen {
     repeated: u32,
     /// Reads for which there was no room. Each one drives out another one.
     lost: u32,
+    /// The address of its last atomic.
+    atomic: usize,
     read: [Read; READS],
 }
 
@@ -118,6 +120,19 @@ impl Spins {
         let reads = seen.read.iter().filter(|read| read.round == seen.round && read.size != 0);
         // SAFETY: the thread has read these addresses again and again.
         reads.into_iter().any(|read| unsafe { value(read.address, read.size) } != read.value)
+    }
+
+    /// Thread `t` has made an atomic access.
+    #[inline]
+    pub fn atomic(&mut self, t: ThreadId, address: usize) {
+        self.0[t.index()].atomic = address;
+    }
+
+    /// Whether thread `t`, which is about to wait at a word, comes from an atomic at that word or beside it: then
+    /// the way into its lock on which nobody waits is visible, too.
+    pub fn comes_from(&self, t: ThreadId, word: usize) -> bool {
+        // A lock for readers and writers waits at its second word, which is four bytes away.
+        self.0[t.index()].atomic.abs_diff(word) < 8
     }
 
     /// Thread `t` has changed something.

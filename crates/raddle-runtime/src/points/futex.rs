@@ -40,6 +40,13 @@ impl Call {
     }
 }
 
+/// Whether an operation may wait.
+pub fn is_wait(operation: c_int) -> bool {
+    let operation = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
+    let waits = [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET, libc::FUTEX_WAIT_REQUEUE_PI];
+    waits.contains(&operation) || [libc::FUTEX_LOCK_PI, libc::FUTEX_LOCK_PI2].contains(&operation)
+}
+
 /// Performs the system call in the model; the result is what the kernel would return.
 pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
     // SAFETY: the caller's words; `me` holds the baton whenever it runs.
