@@ -21,10 +21,9 @@ pub struct SyncFunctions {
     pub addresses: Vec<u64>,
     /// What is at each address, without parameters.
     pub readable: Vec<String>,
+    /// Those whose symbols say that they are copies which a compiler has fitted to their callers.
+    pub clones: Vec<u64>,
 }
-
-/// Arguments of a call that are shown: how many a function has is not known.
-const SHOWN: usize = 4;
 
 /// Why a function is not found.
 #[derive(Debug, thiserror::Error)]
@@ -59,11 +58,15 @@ struct Function {
 }
 
 impl SyncFunctions {
-    /// A call of the function at an address, with its first arguments.
-    pub fn call(&self, address: u64, arguments: &[u64]) -> Option<String> {
+    /// The function at an address, without its parameters.
+    pub fn name(&self, address: u64) -> Option<&str> {
         let at = self.addresses.iter().position(|known| *known == address)?;
-        let shown: Vec<_> = arguments.iter().take(SHOWN).map(|argument| format!("{argument:#x}")).collect();
-        Some(format!("in a call {}({}, …)", self.readable[at], shown.join(", ")))
+        Some(&self.readable[at])
+    }
+
+    /// Whether a compiler may have changed the parameters of the function at an address.
+    pub fn is_clone(&self, address: u64) -> bool {
+        self.clones.contains(&address)
     }
 
     /// Finds functions by name in a program's file.
@@ -105,8 +108,16 @@ fn among(functions: &[Function], names: &[String]) -> Result<SyncFunctions, Sync
     if found.len() > SYNC_FUNCTIONS {
         return Err(SyncFunctionError::TooMany { count: found.len() });
     }
+    let is_found = |address: &u64| found.iter().any(|(known, _)| known == address);
+    let clones = functions.iter().filter(|function| is_clone(&function.symbol)).map(|function| function.address);
+    let clones = clones.filter(is_found).collect();
     let (addresses, readable) = found.into_iter().map(|(address, name)| (address, name.to_string())).unzip();
-    Ok(SyncFunctions { names: names.to_vec(), addresses, readable })
+    Ok(SyncFunctions { names: names.to_vec(), addresses, readable, clones })
+}
+
+/// gcc calls a copy of `f` that has lost parameters `f.isra.0` or `f.constprop.0`.
+fn is_clone(symbol: &str) -> bool {
+    [".isra.", ".constprop.", ".part.", ".cold"].iter().any(|part| symbol.contains(part))
 }
 
 impl Function {
@@ -138,6 +149,7 @@ mod tests {
             function("main", "main", 0x10),
             function("_ZN4Bank7depositEi", "Bank::deposit(int)", 0x20),
             function("_ZN4Bank7depositEd", "Bank::deposit(double)", 0x30),
+            function("_ZN4Bank5closeEi.isra.0", "Bank::close(int) [clone .isra.0]", 0x40),
         ]
     }
 
@@ -151,6 +163,13 @@ mod tests {
         assert_eq!(find(&["_ZN4Bank7depositEi"]), Ok(vec![0x20]));
         assert_eq!(find(&["Bank::deposit(double)"]), Ok(vec![0x30]));
         assert_eq!(find(&["Bank::deposit", "main", "main"]), Ok(vec![0x10, 0x20, 0x30]));
+    }
+
+    #[test]
+    fn copies_that_were_fitted_are_known() {
+        let found = among(&program(), &["Bank::close".into(), "Bank::deposit".into()]).expect("found");
+        assert_eq!((found.name(0x20), found.name(0x50)), (Some("Bank::deposit"), None));
+        assert!(found.is_clone(0x40) && !found.is_clone(0x20));
     }
 
     #[test]

@@ -374,6 +374,23 @@ fn a_pass_needs_something_under_control() {
 }
 
 #[test]
+fn a_test_that_was_always_cut_has_not_passed() {
+    let shop = shop();
+    let junit = shop.path().join("cut.xml");
+    let files = ["--junit", junit.to_str().expect("text")];
+    let arguments = ["test", "-p", "ledger", "tests::a", "--runs", "12", "--seed", "1", "--max-steps", "3"];
+    let text = shop.good(&[&arguments[..], &files].concat());
+    assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the limit of steps)"), "{text}");
+    assert!(
+        text.contains("0 passed; 0 failed; 1 not concurrent; 0 ignored; 4 filtered out; 1 cut; finished"),
+        "{text}"
+    );
+    assert!(text.contains("note: 1 test never came to an end"), "{text}");
+    let xml = std::fs::read_to_string(junit).expect("a file");
+    assert!(xml.contains("<skipped message=\"cut: every run was cut"), "{xml}");
+}
+
+#[test]
 fn a_program_is_explored_with_its_arguments() {
     let shop = shop();
     let run = |words: &[&str]| shop.run(&[&["run", "-p", "shop", "--runs", "20", "--seed", "1", "--"], words].concat());
@@ -463,6 +480,39 @@ fn a_race_between_atomics_is_found() {
     assert!(text.contains("test counts ... FAILED") && text.contains("replay it: raddle replay"), "{text}");
 }
 
+/// The locks of an instrumented crate are points; what the compiled standard library does alone is not.
+#[test]
+fn what_is_hidden_is_said_and_nothing_else() {
+    let library = "use std::sync::{Mutex, RwLock};\nuse std::thread;\n\
+                   static LOCK: Mutex<u32> = Mutex::new(0);\nstatic MANY: RwLock<u32> = RwLock::new(0);\n\
+                   fn add() { for _ in 0..3 { *LOCK.lock().unwrap() += 1; *MANY.write().unwrap() += 1; } }\n\
+                   #[test]\nfn locks() {\n    let threads = [thread::spawn(add), thread::spawn(add)];\n    \
+                   add();\n    assert!(*MANY.read().unwrap() > 0);\n    \
+                   threads.into_iter().for_each(|thread| thread.join().unwrap());\n}\n\
+                   #[test]\nfn parks() {\n    let main = thread::current();\n    \
+                   let other = thread::spawn(move || main.unpark());\n    thread::park();\n    \
+                   other.join().unwrap();\n}\n";
+    let project = Project::new(&[("Cargo.toml", &manifest("hidden", "")), ("src/lib.rs", library)]);
+    let uncontrolled = |more: &[&str]| {
+        let json = project.path().join("results.json");
+        let common = ["test", "--seed", "1", "--runs", "200", "--json", json.to_str().expect("text")];
+        project.good(&[&common[..], more].concat());
+        let value: serde_json::Value = serde_json::from_slice(&std::fs::read(json).expect("a file")).expect("JSON");
+        ["locks", "parks"].map(|name| {
+            let tests = value["tests"].as_array().expect("a list");
+            let test = tests.iter().find(|test| test["test"] == name).expect("the test");
+            assert!(test["distinct_schedules"].as_u64() > Some(1), "{test}");
+            test["uncontrolled"].to_string()
+        })
+    };
+    let [locks, parks] = uncontrolled(&[]);
+    assert_eq!(locks, "[]");
+    assert!(parks.contains("atomics inside the precompiled standard library are not schedule points"), "{parks}");
+    // Without points at atomics, they are hidden as in any program.
+    let [locks, _] = uncontrolled(&["--points", "sync"]);
+    assert_eq!(locks, "[\"uncontended locks are not schedule points\"]");
+}
+
 /// What the standard library orders would not be seen.
 #[test]
 fn races_are_no_failures_without_an_instrumented_standard_library() {
@@ -471,6 +521,107 @@ fn races_are_no_failures_without_an_instrumented_standard_library() {
     let (status, text) = project.run(&["test", "--fail-on", "race"]);
     assert_eq!(status, 2, "{text}");
     assert!(text.contains("cargo raddle --std"), "{text}");
+}
+
+/// One race, and what the standard library orders: each hands plain memory from thread to thread.
+const ORDERED: &str = r#"
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{mpsc, Arc, Condvar, Mutex};
+use std::thread;
+
+static mut PLAIN: u32 = 0;
+fn add() {
+    unsafe { PLAIN += 1 };
+}
+#[test]
+fn races() {
+    let other = thread::spawn(add);
+    add();
+    other.join().unwrap();
+}
+#[test]
+fn channel() {
+    let (sender, receiver) = mpsc::channel();
+    let (bounded, answers) = mpsc::sync_channel(1);
+    let other = thread::spawn(move || {
+        for message in receiver {
+            let message: Box<u32> = message;
+            bounded.send(vec![*message; 3]).unwrap();
+        }
+    });
+    for i in 0..3 {
+        sender.send(Box::new(i)).unwrap();
+    }
+    drop(sender);
+    assert_eq!(answers.iter().map(|answer| answer[2]).sum::<u32>(), 3);
+    other.join().unwrap();
+}
+#[test]
+fn park() {
+    static mut SHARED: u32 = 0;
+    // No order but that of unpark and park.
+    static READY: AtomicBool = AtomicBool::new(false);
+    let main = thread::current();
+    let other = thread::spawn(move || {
+        unsafe { SHARED = 7 };
+        READY.store(true, Relaxed);
+        main.unpark();
+    });
+    thread::park();
+    if READY.load(Relaxed) {
+        assert_eq!(unsafe { *&raw const SHARED }, 7);
+    }
+    other.join().unwrap();
+}
+#[test]
+fn mutex_and_condvar() {
+    let both = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
+    let theirs = Arc::clone(&both);
+    let other = thread::spawn(move || {
+        theirs.0.lock().unwrap().push(1);
+        theirs.1.notify_one();
+    });
+    let mut list = both.0.lock().unwrap();
+    while list.is_empty() {
+        list = both.1.wait(list).unwrap();
+    }
+    list.push(2);
+    drop(list);
+    other.join().unwrap();
+    assert_eq!(*both.0.lock().unwrap(), [1, 2]);
+}
+"#;
+
+/// Whether the toolchain has the sources of the standard library (`rustup component add rust-src`).
+fn has_std_sources() -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().expect("rustc").stdout;
+    Path::new(String::from_utf8_lossy(&sysroot).trim()).join("lib/rustlib/src/rust/library/std").is_dir()
+}
+
+#[test]
+fn an_instrumented_standard_library_orders_what_it_should() {
+    let project = Project::new(&[("Cargo.toml", &manifest("ordered", "")), ("src/lib.rs", ORDERED)]);
+    let mut command = project.command(&["test", "--std", "--fail-on", "race", "--seed", "1", "--runs", "200"]);
+    // The standard library has dependencies, which cargo fetches where it has not built one before.
+    let (status, text) = outcome(command.env_remove("CARGO_NET_OFFLINE"));
+    if !has_std_sources() {
+        assert_eq!(status, 2, "{text}");
+        assert!(text.contains("--std compiles the standard library anew, and its sources are not installed"), "{text}");
+        assert!(text.contains("`rustup component add rust-src` installs them"), "{text}");
+        return;
+    }
+    assert_eq!(status, 101, "{text}");
+    for part in [
+        "test channel ... ok (200 runs, ",
+        "test mutex_and_condvar ... ok (200 runs, ",
+        "test park ... ok (200 runs, ",
+        "test races ... FAILED (",
+        "data race: `ordered::PLAIN`: ",
+        "in ordered::add (lib.rs:",
+        "test result: FAILED. 3 passed; 1 failed; 0 not concurrent; 0 ignored; 0 filtered out",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
 }
 
 #[test]
@@ -510,9 +661,7 @@ fn what_is_wrong_is_said() {
     says(&["run"], 101, "a bin target must be available");
     says(&["build", "--features", "none"], 101, "none");
     says(&["tset"], 2, "unrecognized subcommand");
-    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().expect("rustc").stdout;
-    let sources = Path::new(String::from_utf8_lossy(&sysroot).trim()).join("lib/rustlib/src/rust/library/std");
-    if !sources.exists() {
+    if !has_std_sources() {
         says(&["build", "--std"], 2, "`rustup component add rust-src` installs them");
     }
     std::fs::write(project.path().join("src/lib.rs"), "pub fn bad() -> u32 {}\n").expect("a file");

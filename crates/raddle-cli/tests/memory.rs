@@ -456,9 +456,13 @@ fn without_debug_information() {
 fn with_thread_sanitizers_own_runtime() {
     let source = root().join("programs/memory/pass/counter-mutex.c");
     let workshop = Workshop::new(&[]);
-    // A runtime that gcc links in statically cannot be told from the program. It says itself that it does not start.
-    let reasons = ["ThreadSanitizer's own runtime", "FATAL: ThreadSanitizer", "ThreadSanitizer's own runtime"];
-    for (cc, reason) in ["gcc", "gcc -static-libtsan", "clang-19"].into_iter().zip(reasons) {
+    let reason = "ThreadSanitizer's own runtime";
+    // Without symbols, a runtime that gcc links in statically cannot be told from the program. It says itself that it
+    // does not start.
+    let stripped = "FATAL: ThreadSanitizer";
+    let builds =
+        [("gcc", reason), ("gcc -static-libtsan", reason), ("gcc -static-libtsan -s", stripped), ("clang-19", reason)];
+    for (cc, reason) in builds {
         workshop.good(&format!("{cc} -O1 -g -pthread -fsanitize=thread {} -o program", source.display()));
         for level in ["", "--points sync"] {
             let (status, said) = workshop.shell(&format!("$RADDLE test {level} -- ./program"));
@@ -466,6 +470,41 @@ fn with_thread_sanitizers_own_runtime() {
         }
         workshop.good(&format!("$RADDLE cc {cc} -O1 -g -pthread -fsanitize=thread {} -o program", source.display()));
         workshop.good("$RADDLE test --runs 50 --fail-on race -- ./program");
+    }
+}
+
+/// Two variables that race, at two places each.
+const TWO_RACES: &str = "#include <pthread.h>\n\
+     static int first, second, third;\n\
+     static void adds(void) { first++; }\n\
+     static void more(void) { second++; }\n\
+     static void *worker(void *unused) { adds(); more(); third++; return unused; }\n\
+     int main(void) { pthread_t thread; pthread_create(&thread, 0, worker, 0); adds(); more();\n\
+         pthread_join(thread, 0); return third - 1; }\n";
+
+#[test]
+fn all_races_of_a_run_are_told() {
+    let workshop = Workshop::new(&[("two.c", TWO_RACES), ("benign", "race:adds\n")]);
+    for cc in COMPILERS {
+        workshop.good(&format!("$RADDLE cc {cc} -O0 -g -pthread two.c -o two"));
+        let said = workshop.found("--fail-on race --json report.json -- ./two");
+        let report = std::fs::read_to_string(workshop.0.path().join("report.json")).expect("a report");
+        let report: Value = serde_json::from_str(&report).expect("JSON");
+        assert_eq!((&report["runs"], &report["failing_runs"]), (&1.into(), &1.into()), "{cc}: {said}");
+        let failures = report["failures"].as_array().expect("failures");
+        assert_eq!(failures.len(), 2, "{cc}: {said}");
+        for (failure, name) in failures.iter().zip(["first", "second"]) {
+            let message = failure["message"].as_str().unwrap_or_default();
+            assert!(message.starts_with(&format!("`{name}`: ")), "{cc}: {message}");
+            assert_eq!((&failure["first_run"], &failure["count"]), (&1.into(), &1.into()), "{cc}: {said}");
+            let schedule = failure["schedule"].as_str().expect("a schedule");
+            let (status, said) = workshop.shell(&format!("$RADDLE replay --runs 5 {schedule}"));
+            assert!(status == 1 && said.contains("data race happened in 5 of 5 runs"), "{cc}: {said}");
+            assert!(said.contains("beside it: data race: `") && !said.contains("a different failure"), "{cc}: {said}");
+        }
+        let said = workshop.found("--fail-on race --suppressions benign -- ./two");
+        assert!(said.contains("data race: `second`") && !said.contains("`first`"), "{cc}: {said}");
+        workshop.good("rm -r .raddle");
     }
 }
 

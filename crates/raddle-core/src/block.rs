@@ -241,7 +241,7 @@ pub struct Wishes {
 /// Sizes of stacks that are told apart.
 pub const STACKS: usize = 4;
 
-/// Arguments that are passed in registers.
+/// Arguments that are passed in integer registers.
 pub const ARGUMENTS: usize = 6;
 
 /// The most functions that can be made schedule points.
@@ -633,11 +633,22 @@ pub struct ThreadReport {
     pub start: u64,
     /// Where a parked fiber's registers are saved; 0 for one that runs on the OS thread `tid`.
     pub context: u64,
-    /// The function named by `--sync-function` that it is in, counted from where the program is loaded; 0 for
-    /// none.
-    pub call: u64,
-    /// The first arguments of that call.
+    /// The call of a function named by `--sync-function` that it is in.
+    pub call: NamedCall,
+    /// The last such call that has returned to it, if it has made none since.
+    pub returned: NamedCall,
+}
+
+/// A call of a function named by `--sync-function`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NamedCall {
+    /// Where the function is, counted from where the program is loaded; 0 for no call.
+    pub function: u64,
+    /// The integer registers that pass arguments, as they were at the beginning.
     pub arguments: [u64; ARGUMENTS],
+    /// The register rax as it was at the return.
+    pub value: u64,
 }
 
 /// The text at the start of a field that is padded or ended by zeros.

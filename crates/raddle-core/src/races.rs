@@ -78,8 +78,25 @@ pub struct Loaded {
     pub start: u64,
     /// Behind the last address.
     pub end: u64,
+    /// Bytes of the build-id; 0 when the file has none.
+    pub build_id_len: u32,
+    /// The linker's build-id.
+    pub build_id: [u8; BUILD_ID],
     /// The path, ended by a zero.
     pub path: [u8; 232],
+}
+
+/// The most bytes of a build-id: linkers write 16 or 20, users up to as many as they like.
+pub const BUILD_ID: usize = 36;
+
+impl Loaded {
+    /// No file.
+    pub const NONE: Loaded = Loaded { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
+
+    /// The linker's build-id.
+    pub fn build_id(&self) -> Option<&[u8]> {
+        self.build_id.get(..self.build_id_len as usize).filter(|id| !id.is_empty())
+    }
 }
 
 /// The races that a run saw.

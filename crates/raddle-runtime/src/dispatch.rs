@@ -11,12 +11,13 @@ use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-use raddle_core::block::{flag, Escape, OsReason, Outcome};
+use raddle_core::block::{flag, Escape, OsReason, Outcome, Points};
+use raddle_core::hooks::offers;
 use raddle_core::ThreadId;
 
 use crate::control::{self, scheduler};
 use crate::points::{errno, futex, set_errno};
-use crate::{failure, points, sys, syscall};
+use crate::{access, failure, points, sys, syscall};
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 const SA_RESTORER: u64 = 0x0400_0000;
@@ -263,7 +264,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         return;
     }
     if me.is_some() && request.number == libc::SYS_futex && !libc_contains(at(libc::REG_RIP)) {
-        lock_of_its_own();
+        lock_of_its_own(request.arguments[0], false);
     }
     let before = errno();
     // SAFETY: the program's own system call.
@@ -359,10 +360,20 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
     }
 }
 
-/// A lock that is not libc's: its uncontended way makes no system call and is not seen.
-fn lock_of_its_own() {
+/// A lock that is not libc's: its uncontended way makes no system call and is seen only by the hooks of an
+/// instrumented program. Rust's standard library waits through libc's `syscall`.
+fn lock_of_its_own(word: usize, through_libc: bool) {
     // SAFETY: the calling thread holds the baton.
-    unsafe { scheduler() }.escaped(Escape::Futex);
+    unsafe {
+        let s = scheduler();
+        let of_std = through_libc && access::offers() & offers::STD != 0;
+        // A thread that has always been alone has nobody to hide from.
+        let is_seen = || of_std || s.created == 1 || control::state().access.comes_from(word);
+        let sees_atomics = access::offers() != 0 && s.settings().points >= Points::Atomic as u32;
+        if !sees_atomics || !is_seen() {
+            s.escaped(Escape::Futex);
+        }
+    }
 }
 
 /// libc's way to make any system call.
@@ -382,7 +393,7 @@ pub unsafe extern "C-unwind" fn syscall(
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
                 if number == libc::SYS_futex {
-                    lock_of_its_own();
+                    lock_of_its_own(a, true);
                 }
                 perform(me, request)
             }

@@ -9,6 +9,7 @@ use raddle_core::decorators::replay::Divergence;
 use raddle_core::ThreadId;
 
 use crate::access::lease::Lease;
+use crate::points::call;
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
 use crate::{control, sys, syscall};
@@ -148,7 +149,6 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
     // All fibers are seen through the one OS thread; a parked one has its registers saved.
     let fibers = crate::switch::fibers();
     let parked = fibers && t != scheduler.current;
-    let (call, arguments) = crate::points::call::of(t).unwrap_or_default();
     ThreadReport {
         state: state as u8,
         kind: pending.kind as u8,
@@ -159,8 +159,8 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
         name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,
         context: if parked { thread.context as u64 } else { 0 },
-        call: if call == 0 { 0 } else { (call - crate::dispatch::program_base()) as u64 },
-        arguments,
+        call: call::of(t),
+        returned: call::returned_to(t),
     }
 }
 

@@ -297,6 +297,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            also: Vec::new(),
         };
         RunReport {
             run,

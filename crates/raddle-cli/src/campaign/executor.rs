@@ -11,6 +11,7 @@ use raddle_core::block::{command, event, fallback, flag, OsReason, Outcome};
 use raddle_core::policy::Learns;
 
 use super::block::{self, SharedBlock};
+use super::calls;
 use super::classify::TimedOut;
 use super::frames::Frames;
 use super::launch::{Descriptors, Launch, LaunchError};
@@ -22,6 +23,7 @@ use super::target_error::TargetError;
 use super::threads::{self, ThreadView};
 use super::watch::{self, Happened, Watch};
 use super::wire::{Order, Wishes};
+use crate::inspect::builds::Builds;
 use crate::inspect::stack::Unwinder;
 use crate::sys::{self, Ending};
 
@@ -83,6 +85,7 @@ pub struct Executor<'a> {
     own_directory: Option<PathBuf>,
     frames: Frames,
     unwinder: Unwinder,
+    builds: Builds,
     mode: Option<Mode>,
     /// Why threads are switched as OS threads, until somebody has asked.
     pub os_threads: Option<String>,
@@ -90,7 +93,13 @@ pub struct Executor<'a> {
 
 impl<'a> Executor<'a> {
     /// Prepares; starts nothing.
-    pub fn new(plan: &'a Plan, runtime: &Path, scratch: &JobScratch, output: Output) -> Result<Executor<'a>, Halt> {
+    pub fn new(
+        plan: &'a Plan,
+        runtime: &Path,
+        scratch: &JobScratch,
+        output: Output,
+        builds: Builds,
+    ) -> Result<Executor<'a>, Halt> {
         let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
         let block = SharedBlock::new(plan.settings(), recording)?;
         watch::install(&block);
@@ -101,7 +110,8 @@ impl<'a> Executor<'a> {
             output,
             own_directory: plan.target.own_directory.then(|| scratch.cwd.clone()),
             frames: Frames::new(&plan.target.runtime),
-            unwinder: Unwinder::new(),
+            unwinder: Unwinder::with(builds.clone()),
+            builds,
             mode: plan.exec.then_some(Mode::Exec),
             os_threads: None,
         })
@@ -398,10 +408,8 @@ impl<'a> Executor<'a> {
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
-            let report = &reports[usize::from(view.id)];
-            if let Some(call) = self.plan.sync_functions.call(report.call, &report.arguments) {
-                view.backtrace.insert(0, call);
-            }
+            let calls = calls::told(&reports[usize::from(view.id)], self.plan, &self.builds);
+            view.backtrace.splice(0..0, calls);
         }
         if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
             threads::mark_failed(&mut views, results.thread);

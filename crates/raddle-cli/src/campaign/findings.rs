@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use raddle_core::schedule::checksum;
 
-use super::run_report::{Failure, RunReport, Verdict};
+use super::run_report::{Failure, RunReport};
 
 /// One failure, however often it happened.
 #[derive(Clone, Debug)]
@@ -27,19 +27,21 @@ pub struct Findings {
 
 impl Findings {
     /// Takes a run that counts; `write` stores the schedule of a failure that is new.
-    pub fn add(&mut self, report: RunReport, write: impl FnOnce(&RunReport, &Failure) -> Result<PathBuf, String>) {
-        let Verdict::Failed(failure) = &report.verdict else {
+    pub fn add(&mut self, report: RunReport, mut write: impl FnMut(&RunReport, &Failure) -> Result<PathBuf, String>) {
+        let Some(failed) = report.failure() else {
             return;
         };
-        let same = |f: &&mut Finding| f.failure.kind == failure.kind && f.failure.place == failure.place;
-        if let Some(finding) = self.findings.iter_mut().find(same) {
-            finding.count += 1;
-            return;
-        }
-        let schedule = write(&report, failure);
-        let first_run = report.run;
-        if let Verdict::Failed(failure) = report.verdict {
-            self.findings.push(Finding { failure: *failure, count: 1, first_run, schedule });
+        // What went wrong in one run has one log.
+        let log = failed.all().find_map(|failure| failure.log.as_ref());
+        for failure in failed.all() {
+            let same = |f: &&mut Finding| f.failure.kind == failure.kind && f.failure.place == failure.place;
+            if let Some(finding) = self.findings.iter_mut().find(same) {
+                finding.count += 1;
+                continue;
+            }
+            let failure = Failure { log: log.cloned(), also: Vec::new(), ..failure.clone() };
+            let schedule = write(&report, &failure);
+            self.findings.push(Finding { failure, count: 1, first_run: report.run, schedule });
         }
     }
 
@@ -63,7 +65,7 @@ pub fn file_name(failure: &Failure, command: &[Vec<u8>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::run_report::{Counts, Kind};
+    use crate::campaign::run_report::{Counts, Kind, Verdict};
     use raddle_core::policy::Profile;
 
     fn failed(run: u64, kind: Kind, place: &str) -> RunReport {
@@ -80,6 +82,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            also: Vec::new(),
         };
         RunReport {
             run,
@@ -109,6 +112,33 @@ mod tests {
         let counts: Vec<_> = findings.into_vec().iter().map(|f| (f.first_run, f.count)).collect();
         assert_eq!(counts, [(1, 2), (2, 1), (4, 1)]);
         assert_eq!(written, [1, 2, 4]);
+    }
+
+    #[test]
+    fn races_of_one_run_are_findings_of_their_own_with_its_log() {
+        let mut findings = Findings::default();
+        let run = |run, places: &[&str], log: Option<usize>| {
+            let mut all = places.iter().enumerate().map(|(at, place)| {
+                let mut failure = failed(run, Kind::Race, place).failure().expect("failed").clone();
+                failure.log = (log == Some(at)).then(|| vec![run as u32]);
+                failure
+            });
+            let mut first = all.next().expect("a failure");
+            first.also = all.collect();
+            RunReport { verdict: Verdict::Failed(Box::new(first)), ..failed(run, Kind::Race, "") }
+        };
+        let mut written = Vec::new();
+        for report in [run(1, &["a", "b"], Some(0)), run(2, &["b", "c"], Some(1)), run(3, &["a"], None)] {
+            findings.add(report, |report, failure| {
+                written.push((report.run, failure.place.clone(), failure.log.clone().expect("a log")));
+                Ok(PathBuf::new())
+            });
+        }
+        let expected = [(1, "a", 1), (1, "b", 1), (2, "c", 2)].map(|(run, place, log)| (run, place.into(), vec![log]));
+        assert_eq!(written, expected);
+        let findings = findings.into_vec();
+        let counts: Vec<_> = findings.iter().map(|f| (f.first_run, f.count, f.failure.also.len())).collect();
+        assert_eq!(counts, [(1, 2, 0), (1, 2, 0), (2, 1, 0)]);
     }
 
     #[test]

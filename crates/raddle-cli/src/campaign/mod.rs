@@ -7,6 +7,7 @@
 //! `classify`es its end.
 
 mod block;
+mod calls;
 mod check;
 mod classify;
 mod crew;

@@ -1,9 +1,7 @@
 //! Data races that a run saw: where they are, and how they are told.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use object::{Object, ObjectSegment};
 use raddle_core::block;
 use raddle_core::races::{Loaded, Race, RaceAccess, FRAMES};
 use serde::{Deserialize, Serialize};
@@ -12,9 +10,9 @@ use super::classify::Symptom;
 use super::frames::Frames;
 use super::run_report::Kind;
 use super::threads::ThreadView;
+use crate::inspect::builds::{Build, Builds};
 use crate::inspect::stack::Frame;
-use crate::inspect::symbols::Symbols;
-use crate::inspect::variables::{Variable, Variables};
+use crate::inspect::variables::Variable;
 use crate::report::count;
 use crate::suppressions::{FrameNames, Suppressions};
 
@@ -69,43 +67,48 @@ fn names(stack: &[Frame]) -> Vec<FrameNames<'_>> {
 /// Bytes of a file's name that a block has room for.
 const MOST: usize = 63;
 
-/// Reads the files of a program when they are asked for.
-#[derive(Default)]
+/// Finds addresses of a run in the files of the program.
 pub struct Files {
-    known: HashMap<PathBuf, File>,
+    builds: Builds,
 }
 
-struct File {
-    /// The lowest address that the file asks to be loaded at.
-    first: u64,
-    symbols: Symbols,
-    variables: Variables,
+/// An address of a run in a file.
+struct Located {
+    path: PathBuf,
+    /// `None` when the file that was loaded cannot be read any more.
+    build: Option<Build>,
+    address: u64,
 }
 
 impl Files {
-    fn get(&mut self, path: &Path) -> &File {
-        self.known.entry(path.to_path_buf()).or_insert_with(|| File {
-            first: first_address(path).unwrap_or(0),
-            symbols: Symbols::of_file(path),
-            variables: Variables::of_file(path),
-        })
+    /// With what is known of these builds.
+    pub fn new(builds: Builds) -> Files {
+        Files { builds }
     }
 
     /// The file that an address lies in, and the address there.
-    fn locate(&mut self, loaded: &[Loaded], address: u64) -> Option<(PathBuf, u64)> {
+    fn locate(&self, loaded: &[Loaded], address: u64) -> Option<Located> {
         let file = loaded.iter().find(|file| (file.start..file.end).contains(&address))?;
-        let path = PathBuf::from(block::text(&file.path));
-        let first = self.get(&path).first;
-        Some((path, address - file.start + first))
+        let name = block::text(&file.path);
+        // A fork server still runs what was there when it started; the kernel marks what is gone.
+        let deleted = name.strip_suffix(" (deleted)");
+        let path = PathBuf::from(deleted.unwrap_or(name));
+        let build = match file.build_id() {
+            Some(id) => self.builds.with_id(&path, id),
+            None if deleted.is_none() => self.builds.at(&path),
+            None => None,
+        };
+        let first = build.map_or(0, |build| self.builds.first_address(build));
+        Some(Located { path, build, address: address - file.start + first })
     }
 
     /// The places of both accesses of every race.
-    pub fn places(&mut self, seen: &Seen) -> Vec<Place> {
+    pub fn places(&self, seen: &Seen) -> Vec<Place> {
         let accesses = seen.races.iter().flat_map(|race| [race.first, race.second]);
         let mut places: Vec<_> = accesses
             .filter(|access| access.atomic == 0)
             .filter_map(|access| {
-                let (path, address) = self.locate(&seen.loaded, access.frames[0])?;
+                let Located { path, address, .. } = self.locate(&seen.loaded, access.frames[0])?;
                 Some(Place { file: file_name(&path)?, address })
             })
             .collect();
@@ -115,12 +118,13 @@ impl Files {
     }
 
     /// Frames for a person. All addresses are those behind a call or an access.
-    fn stack(&mut self, loaded: &[Loaded], addresses: &[u64]) -> Vec<Frame> {
+    fn stack(&self, loaded: &[Loaded], addresses: &[u64]) -> Vec<Frame> {
         let mut frames = Vec::new();
         for &address in addresses {
-            let Some((path, there)) = self.locate(loaded, address) else { continue };
-            let module = path.to_string_lossy().into_owned();
-            for place in self.get(&path).symbols.places(there.saturating_sub(1)) {
+            let Some(there) = self.locate(loaded, address) else { continue };
+            let module = there.path.to_string_lossy().into_owned();
+            let places = there.build.map(|build| self.builds.places(build, there.address.saturating_sub(1)));
+            for place in places.unwrap_or_else(|| vec![Default::default()]) {
                 let (function, file, line) = (place.function, place.file, place.line);
                 frames.push(Frame { address, function, file, line, module: module.clone() });
             }
@@ -129,8 +133,8 @@ impl Files {
     }
 
     /// Puts a race into words.
-    pub fn tell(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> Told {
-        let mut stack_of = |access: &RaceAccess| {
+    pub fn tell(&self, seen: &Seen, race: &Race, frames: &Frames) -> Told {
+        let stack_of = |access: &RaceAccess| {
             let depth = (access.depth as usize).min(FRAMES);
             self.stack(&seen.loaded, &access.frames[..depth])
         };
@@ -172,13 +176,13 @@ impl Files {
     }
 
     /// The variable that lies at an address of the program's own files.
-    fn static_variable(&mut self, seen: &Seen, address: u64) -> Option<Variable> {
-        let (path, address) = self.locate(&seen.loaded, address)?;
-        self.get(&path).variables.at(address)
+    fn static_variable(&self, seen: &Seen, address: u64) -> Option<Variable> {
+        let there = self.locate(&seen.loaded, address)?;
+        self.builds.variable(there.build?, there.address)
     }
 
     /// What lies at the address of a race that is in no variable.
-    fn memory(&mut self, seen: &Seen, race: &Race, frames: &Frames) -> String {
+    fn memory(&self, seen: &Seen, race: &Race, frames: &Frames) -> String {
         if race.heap == 0 {
             return format!("memory at {:#x}", race.address);
         }
@@ -209,11 +213,4 @@ fn deed(access: &RaceAccess) -> &'static str {
         (false, true) => "atomic read",
         (true, true) => "atomic write",
     }
-}
-
-fn first_address(path: &Path) -> Option<u64> {
-    let bytes = std::fs::read(path).ok()?;
-    let file = object::File::parse(&*bytes).ok()?;
-    // Pages are mapped whole.
-    file.segments().map(|segment| segment.address() & !0xfff).min()
 }

@@ -248,4 +248,14 @@ pub struct Failure {
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.
     pub log_is_full: bool,
+    /// What else went wrong in the same run: other races. Their decisions are the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Failure>,
+}
+
+impl Failure {
+    /// All that went wrong in the run.
+    pub fn all(&self) -> impl Iterator<Item = &Failure> {
+        std::iter::once(self).chain(&self.also)
+    }
 }

@@ -24,6 +24,7 @@ use super::stderr;
 use super::target_error::TargetError;
 use super::wire::{Batch, Order, Wishes};
 use super::worth;
+use crate::inspect::builds::Builds;
 use crate::sys::Ending;
 
 /// Makes and judges the runs of one job.
@@ -40,9 +41,12 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// Prepares; starts nothing.
     pub fn new(plan: &'a Plan, runtime: &Path, scratch: JobScratch, output: Output) -> Result<Runner<'a>, Halt> {
-        let executor = Executor::new(plan, runtime, &scratch, output)?;
+        let builds = Builds::default();
+        // What runs is what is there now, even when it is built anew while the campaign goes on.
+        builds.at(&plan.target.program.path);
+        let executor = Executor::new(plan, runtime, &scratch, output, builds.clone())?;
         let frames = Frames::new(&plan.target.runtime);
-        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::default(), frames })
+        Ok(Runner { plan, executor, scratch, known: HashSet::new(), files: Files::new(builds), frames })
     }
 
     /// See [`Executor::prepare`].
@@ -216,16 +220,28 @@ impl<'a> Runner<'a> {
         (order.traced > Learns::Nothing).then(|| Box::new(self.executor.block.observed(order.traced)))
     }
 
-    /// The first race of a run that is otherwise good, if that is a failure.
+    /// The races of a run that is otherwise good, if they are failures.
     fn race(&mut self, seen: &Seen, run_seed: u64, order: &Order, over: &Over) -> Result<Verdict, Halt> {
         let Some(benign) = &self.plan.fail_on_race else { return Ok(Verdict::Passed) };
-        let mut all = seen.races.iter().map(|race| (race, self.files.tell(seen, race, &self.frames)));
-        let bad = all.find(|(_, told)| told.suppressed_by(&benign.suppressions).is_none());
-        let Some((race, told)) = bad else { return Ok(Verdict::Passed) };
-        let mut failure = self.failure(told.symptom, run_seed, order, over)?;
-        failure.threads = told.threads;
-        failure.step = race.step;
-        Ok(Verdict::Failed(Box::new(failure)))
+        let mut failures: Vec<Failure> = Vec::new();
+        for race in &seen.races {
+            let told = self.files.tell(seen, race, &self.frames);
+            let is_known = failures.iter().any(|failure| failure.place == told.symptom.place);
+            if is_known || told.suppressed_by(&benign.suppressions).is_some() {
+                continue;
+            }
+            let mut failure = self.failure(told.symptom, run_seed, order, over)?;
+            failure.threads = told.threads;
+            failure.step = race.step;
+            if failures.iter().any(|failure| failure.log.is_some()) {
+                failure.log = None;
+            }
+            failures.push(failure);
+        }
+        let mut failures = failures.into_iter();
+        let Some(mut first) = failures.next() else { return Ok(Verdict::Passed) };
+        first.also = failures.collect();
+        Ok(Verdict::Failed(Box::new(first)))
     }
 
     fn symptom(&mut self, results: &Results, over: &Over) -> Result<Option<Symptom>, Halt> {
@@ -271,6 +287,7 @@ impl<'a> Runner<'a> {
             racing: order.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),
+            also: Vec::new(),
         })
     }
 }

@@ -250,8 +250,8 @@ mod tests {
             name,
             start: 0,
             context: 0,
-            call: 0,
-            arguments: Default::default(),
+            call: Default::default(),
+            returned: Default::default(),
         }
     }
 

@@ -91,6 +91,7 @@ impl Executable {
             verdict,
             status,
             runs: campaign.tally.runs,
+            cut_runs: campaign.tally.cut_runs,
             schedules: campaign.tally.distinct_schedules(),
             seconds: campaign.seconds,
             failure: failure.map(|failure| (failure.kind.name().to_string(), failure.message.clone())),

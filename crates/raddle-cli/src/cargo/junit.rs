@@ -35,6 +35,7 @@ pub enum Result {
 
 const NOT_CONCURRENT: &str = "not concurrent: it never had two threads of its own, so it has only one schedule";
 const NOT_CONTROLLED: &str = "not controlled: no schedule point was seen while two threads were alive";
+const CUT: &str = "cut: every run was cut at the limit of steps; --max-steps allows more";
 
 impl Case {
     fn seconds(&self) -> f64 {
@@ -54,6 +55,7 @@ impl Case {
             Result::Explored(outcome) => match outcome.verdict {
                 Verdict::NotConcurrent => Some(NOT_CONCURRENT),
                 Verdict::NotControlled => Some(NOT_CONTROLLED),
+                Verdict::Cut => Some(CUT),
                 Verdict::Interrupted => Some("interrupted"),
                 Verdict::Passed | Verdict::Failed | Verdict::Broken => None,
             },

@@ -18,6 +18,8 @@ pub enum Verdict {
     NotConcurrent,
     /// It has threads, and nothing of them was seen.
     NotControlled,
+    /// No run came to its end.
+    Cut,
     /// Ctrl-C came first.
     Interrupted,
     /// It could not be explored.
@@ -35,6 +37,7 @@ impl Verdict {
             // What a harness without threads of its own has is the main thread.
             _ if tally.runs > 0 && tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
             _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,
+            _ if tally.runs > 0 && tally.cut_runs == tally.runs => Verdict::Cut,
             _ => Verdict::Passed,
         }
     }
@@ -46,6 +49,7 @@ impl Verdict {
             Verdict::Failed => "FAILED",
             Verdict::NotConcurrent => "not concurrent",
             Verdict::NotControlled => "not controlled",
+            Verdict::Cut => "cut",
             Verdict::Interrupted => "interrupted",
             Verdict::Broken => "error",
         }
@@ -61,6 +65,8 @@ pub struct Outcome {
     pub status: u8,
     /// Runs that counted.
     pub runs: u64,
+    /// Those of them that were cut at the limit of steps.
+    pub cut_runs: u64,
     /// Different schedules.
     pub schedules: u64,
     /// How long it took.
@@ -78,7 +84,8 @@ impl Outcome {
     #[cfg(test)]
     pub fn sample(verdict: Verdict) -> Outcome {
         let (status, failure, report) = (0, None, None);
-        Outcome { verdict, status, runs: 1000, schedules: 312, seconds: 0.5, failure, text: String::new(), report }
+        let (runs, cut_runs, schedules) = (1000, 0, 312);
+        Outcome { verdict, status, runs, cut_runs, schedules, seconds: 0.5, failure, text: String::new(), report }
     }
 
     /// Of a test that could not be explored.
@@ -87,6 +94,7 @@ impl Outcome {
             verdict: Verdict::Broken,
             status,
             runs: 0,
+            cut_runs: 0,
             schedules: 0,
             seconds: 0.0,
             failure: Some(("error".to_string(), message.clone())),
@@ -105,9 +113,12 @@ impl Outcome {
         match self.verdict {
             Verdict::Broken => self.failure.as_ref().map_or(String::new(), |(_, message)| message.clone()),
             Verdict::NotConcurrent | Verdict::NotControlled => count(self.runs, "run"),
+            Verdict::Cut => format!("{}, all cut at the limit of steps", count(self.runs, "run")),
             _ => {
-                let cut = self.report.as_ref().and_then(|report| report["cut_runs"].as_u64()).filter(|&cut| cut > 0);
-                let cut = cut.map_or(String::new(), |cut| format!(", {} cut at the limit of steps", number(cut)));
+                let cut = match self.cut_runs {
+                    0 => String::new(),
+                    cut => format!(", {} cut at the limit of steps", number(cut)),
+                };
                 format!("{}, {}{cut}", count(self.runs, "run"), count(self.schedules, "schedule"))
             }
         }
@@ -121,9 +132,10 @@ mod tests {
     #[test]
     fn runs_that_were_cut_are_no_secret() {
         let mut outcome = Outcome { verdict: Verdict::Passed, runs: 1000, schedules: 7, ..Outcome::lost("") };
-        outcome.report = Some(serde_json::json!({ "cut_runs": 0 }));
         assert_eq!(outcome.amount(), "1,000 runs, 7 schedules");
-        outcome.report = Some(serde_json::json!({ "cut_runs": 1000 }));
-        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 1,000 cut at the limit of steps");
+        outcome.cut_runs = 400;
+        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 400 cut at the limit of steps");
+        outcome.verdict = Verdict::Cut;
+        assert_eq!(outcome.amount(), "1,000 runs, all cut at the limit of steps");
     }
 }

@@ -20,7 +20,9 @@ impl Paint {
         let style = match verdict {
             Verdict::Passed => Style::new().green(),
             Verdict::Failed | Verdict::Broken => Style::new().red(),
-            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::Interrupted => Style::new().yellow(),
+            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::Cut | Verdict::Interrupted => {
+                Style::new().yellow()
+            }
         };
         self.apply(style, verdict.word())
     }
@@ -100,7 +102,12 @@ pub fn result(results: &[Result<'_>], tests: &Tests, seconds: f64, paint: Paint)
         tests.ignored.len(),
         tests.filtered_out,
     );
-    let rare = [("errors", broken), ("not controlled", count(Verdict::NotControlled)), ("interrupted", interrupted)];
+    let rare = [
+        ("errors", broken),
+        ("not controlled", count(Verdict::NotControlled)),
+        ("cut", count(Verdict::Cut)),
+        ("interrupted", interrupted),
+    ];
     for (what, number) in rare.into_iter().filter(|(_, number)| *number > 0) {
         let _ = write!(line, "; {number} {what}");
     }

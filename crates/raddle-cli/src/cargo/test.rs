@@ -27,6 +27,7 @@ use crate::config;
 use crate::error::Error;
 use crate::exit_code;
 use crate::options::Options;
+use crate::report::count;
 
 /// What `cargo test` says of a failure.
 const FAILED: u8 = 101;
@@ -270,6 +271,13 @@ impl<'a> Session<'a> {
         };
         if status == exit_code::NOTHING_CONTROLLED {
             eprintln!("note: nothing was under control: none of these tests has threads that raddle saw");
+        }
+        let cut = self.reports.iter().filter(|report| report["verdict"] == json!(Verdict::Cut)).count();
+        if cut > 0 {
+            eprintln!(
+                "note: {} never came to an end, which says nothing about the end; --max-steps allows more steps",
+                count(cut as u64, "test")
+            );
         }
         if let Some(path) = &self.options.json {
             write_json(path, &json!({ "version": 1, "tests": self.reports }))?;

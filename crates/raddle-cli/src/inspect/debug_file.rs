@@ -17,13 +17,14 @@ use super::identity::hex;
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
 
 /// The file with the debug information that was stripped from a program or library, if it is
-/// installed and belongs to exactly that build.
-pub(super) fn find(path: &Path) -> Option<PathBuf> {
+/// installed and belongs to exactly that build. The file itself may by now be read through another path
+/// than the `named` one, beside which the other would be.
+pub(super) fn find(path: &Path, named: &Path) -> Option<PathBuf> {
     let cache = ReadCache::new(File::open(path).ok()?);
     let file = ElfFile64::<Endianness, _>::parse(&cache).ok()?;
     let build_id = file.build_id().ok().flatten()?;
     let by_id = under_build_id(&hex(build_id));
-    let by_link = file.gnu_debuglink().ok().flatten().map(|(name, _)| beside(path, name));
+    let by_link = file.gnu_debuglink().ok().flatten().map(|(name, _)| beside(named, name));
     by_id
         .into_iter()
         .chain(by_link.into_iter().flatten())

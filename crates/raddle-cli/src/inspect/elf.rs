@@ -120,8 +120,12 @@ fn offers_of_libraries(path: &Path, interpreter: &Path) -> u32 {
 
 /// A program that was compiled for ThreadSanitizer must have hooks that the runtime can take over.
 fn check_hooks(file: &Elf, needed: &[String], undefined: &[String], offered: u32) -> Result<(), Refusal> {
-    // gcc's is a library, clang's is in the program itself, and so are our hooks, but with a note.
-    let inside = || file.dynamic_symbols().any(|s| s.is_definition() && s.name() == Ok("__tsan_init"));
+    // gcc's is a library, or with -static-libtsan in the program itself and not exported; clang's is in the program
+    // itself, and so are our hooks, but with a note.
+    let inside = || {
+        let mut symbols = file.dynamic_symbols().chain(file.symbols());
+        symbols.any(|symbol| symbol.is_definition() && symbol.name() == Ok("__tsan_init"))
+    };
     if needed.iter().any(|name| name.starts_with("libtsan.so")) || offers(file) == 0 && inside() {
         return Err(Refusal::ThreadSanitizer);
     }
@@ -155,7 +159,7 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
         preload_first: preload_first(path, &interpreter),
         offers,
         checks: file.section_by_name(".note.raddle").is_some(),
-        debug_info: has_debug_info(&file) || debug_file::find(path).is_some(),
+        debug_info: has_debug_info(&file) || debug_file::find(path, path).is_some(),
         interpreter: Some(interpreter),
         needed,
         undefined,

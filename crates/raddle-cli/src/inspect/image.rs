@@ -11,11 +11,10 @@ use object::elf::{self, FileHeader64, ProgramHeader64};
 use object::read::elf::{FileHeader as _, NoteIterator, ProgramHeader as _};
 use object::LittleEndian;
 
+use super::builds::{Build, Builds};
 use super::cfi::Tables;
-use super::debug_file::build_id_of;
 use super::maps::Mapping;
 use super::memory::Memory;
-use super::symbols::Symbols;
 
 type Header = FileHeader64<LittleEndian>;
 type Segment = ProgramHeader64<LittleEndian>;
@@ -113,30 +112,26 @@ fn kind(segment: &Segment) -> elf::ProgramType {
 pub(super) struct Image {
     /// The unwind tables; `None` for code made without.
     pub tables: Option<Tables>,
-    /// The functions and lines.
-    pub symbols: Symbols,
+    /// Where the functions and lines are known; `None` when they are not.
+    pub build: Option<Build>,
 }
 
 impl Image {
     /// Reads what belongs to the headers.
-    pub(super) fn read(head: &Head, start: &Mapping, pid: i32, memory: &Memory) -> Self {
-        let symbols = match file_of(head, start, pid, memory) {
-            Some(path) => Symbols::of_file(&path),
+    pub(super) fn read(head: &Head, start: &Mapping, pid: i32, memory: &Memory, builds: &Builds) -> Self {
+        let build = match start.inode {
             // The vdso is a whole ELF file in memory.
-            None if start.inode == 0 => {
-                let size = start.end - start.start;
-                memory.bytes(head.start, size).map(Symbols::of_bytes).unwrap_or_default()
-            }
-            None => Symbols::default(),
+            0 => memory.bytes(head.start, start.end - start.start).map(|bytes| builds.in_memory(bytes)),
+            _ => build_of(head, start, pid, memory, builds),
         };
-        Image { tables: head.tables(memory), symbols }
+        Image { tables: head.tables(memory), build }
     }
 }
 
-/// The file that was mapped, if it can still be reached and is still the same build.
-fn file_of(head: &Head, start: &Mapping, pid: i32, memory: &Memory) -> Option<PathBuf> {
+/// The build that was mapped, if its file can still be reached or was met before.
+fn build_of(head: &Head, start: &Mapping, pid: i32, memory: &Memory, builds: &Builds) -> Option<Build> {
     let name = start.name.as_bytes();
-    if start.inode == 0 || !name.starts_with(b"/") {
+    if !name.starts_with(b"/") {
         return None;
     }
     let deleted = name.strip_suffix(b" (deleted)");
@@ -144,10 +139,9 @@ fn file_of(head: &Head, start: &Mapping, pid: i32, memory: &Memory) -> Option<Pa
     let in_root = PathBuf::from(format!("/proc/{pid}/root")).join(path.strip_prefix("/").ok()?);
     let executable = PathBuf::from(format!("/proc/{pid}/exe"));
     match head.build_id(memory) {
-        Some(build_id) => [path, in_root, executable]
-            .into_iter()
-            .find(|candidate| build_id_of(candidate).as_deref() == Some(&build_id[..])),
+        Some(id) => [path, in_root, executable].into_iter().find_map(|path| builds.with_id(&path, &id)),
         // Without a build-id nothing tells an old file from its successor but the kernel's mark.
-        None => (deleted.is_none() && path.exists()).then_some(path),
+        None if deleted.is_none() => builds.at(&path),
+        None => None,
     }
 }

@@ -18,12 +18,15 @@
 //! | `process`, `memory`, `maps`, `image` | what is in the process, and at which address |
 //! | `cfi` | one step up the stack by call frame information |
 //! | `signal_frame` | one step through a signal handler to what it interrupted |
+//! | `builds`, `held` | what is known of a build is read once, and from the file that it was |
 //! | `symbols`, `symbol_table`, `debug_file` | function, file and line of an address |
 //! | `variables` | the variable at an address |
 
+pub mod builds;
 mod cfi;
 mod debug_file;
 pub mod elf;
+mod held;
 pub mod identity;
 mod image;
 pub mod libraries;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::builds::Builds;
 use super::image::{Head, Image, Key};
 use super::maps::Maps;
 use super::memory::Memory;
@@ -45,9 +46,15 @@ pub(super) struct InImage {
 pub(super) struct Images {
     all: Vec<Image>,
     by_key: HashMap<Key, usize>,
+    pub builds: Builds,
 }
 
 impl Images {
+    /// None yet; their symbols come from those builds.
+    pub(super) fn new(builds: Builds) -> Images {
+        Images { builds, ..Images::default() }
+    }
+
     /// The image that an address of a process lies in, and the address in it.
     pub(super) fn find(&mut self, process: &mut Process, address: u64) -> Option<InImage> {
         let start = process.maps.start_of_file(address)?.start;
@@ -73,7 +80,7 @@ impl Images {
         let mapping = maps.at(start)?;
         let head = Head::read(mapping, memory)?;
         let index = *self.by_key.entry(head.key(mapping, memory)).or_insert_with(|| {
-            self.all.push(Image::read(&head, mapping, *pid, memory));
+            self.all.push(Image::read(&head, mapping, *pid, memory, &self.builds));
             self.all.len() - 1
         });
         Some((index, head.bias()))
@@ -94,7 +101,8 @@ mod tests {
         let at = images.find(&mut process, start).unwrap();
         let vdso = images.get(at);
         assert!(vdso.tables.is_some());
-        let names = (0..0x2000).filter_map(|offset| vdso.symbols.places(at.address + offset).pop()?.function);
+        let places = |offset| images.builds.places(vdso.build.unwrap(), at.address + offset);
+        let names = (0..0x2000).filter_map(|offset| places(offset).pop()?.function);
         let names: std::collections::BTreeSet<_> = names.collect();
         assert!(names.iter().any(|name| name.contains("gettimeofday")), "{names:?}");
     }

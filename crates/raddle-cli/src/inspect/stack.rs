@@ -3,15 +3,16 @@
 //! The process is one that a run left standing: its threads wait in futexes or in a signal handler.
 //! Each thread is held for a moment, its stack is walked from outside, and it is let go as it was.
 //! A campaign asks for thousands of stacks of the same few programs, so everything that does not
-//! depend on the process is kept: unwind tables, debug information, and the places of each address.
+//! depend on the process is kept: unwind tables here, debug information and the places of each address in
+//! [`Builds`].
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::thread;
 
+use super::builds::Builds;
 use super::cfi::Registers;
-use super::process::{Images, InImage, Process};
+use super::process::{Images, Process};
 use super::symbols::Place;
 use super::tracee;
 use super::walk::{Step, Walker, MOST_FRAMES};
@@ -88,8 +89,6 @@ pub enum StackError {
 #[derive(Default)]
 pub struct Unwinder {
     images: Images,
-    /// The places of each address of an image that was ever asked for.
-    places: HashMap<InImage, Vec<Place>>,
     walker: Walker,
 }
 
@@ -106,6 +105,11 @@ impl Unwinder {
     /// An unwinder that remembers nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An unwinder that knows what is known of these builds, and adds to it.
+    pub fn with(builds: Builds) -> Self {
+        Unwinder { images: Images::new(builds), ..Self::default() }
     }
 
     /// The stacks of threads of a process, innermost frame first; one result for each thread, in
@@ -165,12 +169,13 @@ impl Unwinder {
         if step.is_signal {
             return vec![frame(step, &module, Place { function: Some(SIGNAL_FRAME.into()), ..Place::default() })];
         }
-        let Some(at) = self.images.find(process, step.lookup) else {
-            return vec![frame(step, &module, Place::default())];
+        let at = self.images.find(process, step.lookup);
+        let build = at.and_then(|at| Some((self.images.get(at).build?, at.address)));
+        let places = match build {
+            Some((build, address)) => self.images.builds.places(build, address),
+            None => vec![Place::default()],
         };
-        let images = &self.images;
-        let places = self.places.entry(at).or_insert_with(|| images.get(at).symbols.places(at.address));
-        places.iter().map(|place| frame(step, &module, place.clone())).collect()
+        places.into_iter().map(|place| frame(step, &module, place)).collect()
     }
 }
 

@@ -1,11 +1,13 @@
 //! Function, file and line of an address in a program or library.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use addr2line::{demangle_auto, Loader};
 
 use super::debug_file;
+use super::held::Held;
 use super::symbol_table::SymbolTable;
 
 /// Where an address lies in the source. A function that was inlined has a place of its own, before
@@ -36,19 +38,19 @@ enum Source {
     /// Nothing can be read: a file that was deleted or is damaged.
     #[default]
     Nowhere,
-    File {
-        path: PathBuf,
-        /// The separate file with debug information, when the file itself has been stripped.
-        debug: Option<PathBuf>,
-    },
+    File(Arc<Held>),
     Bytes(Vec<u8>),
 }
 
 impl Symbols {
     /// The symbols of an ELF file.
     pub fn of_file(path: &Path) -> Self {
-        let source = Source::File { path: path.to_path_buf(), debug: debug_file::find(path) };
-        Symbols { source, ..Self::default() }
+        Held::open(path).map_or_else(|_| Self::default(), |held| Self::of_held(Arc::new(held)))
+    }
+
+    /// The symbols of an ELF file that is held open.
+    pub(super) fn of_held(held: Arc<Held>) -> Self {
+        Symbols { source: Source::File(held), ..Self::default() }
     }
 
     /// The symbols of an ELF file that is in memory.
@@ -74,9 +76,9 @@ impl Symbols {
 
     fn debug(&self) -> Option<&Loader> {
         let open = || match &self.source {
-            Source::File { path, debug } => {
-                let path = debug.as_ref().unwrap_or(path);
-                Loader::new_with_sup(path, debug_file::supplement(path)).ok()
+            Source::File(held) => {
+                let path = held.debug_path()?;
+                Loader::new_with_sup(&path, debug_file::supplement(&path)).ok()
             }
             Source::Nowhere | Source::Bytes(_) => None,
         };
@@ -87,9 +89,9 @@ impl Symbols {
         self.table.get_or_init(|| match &self.source {
             Source::Nowhere => SymbolTable::default(),
             Source::Bytes(bytes) => SymbolTable::parse(bytes),
-            Source::File { path, debug } => {
-                let path = debug.as_ref().unwrap_or(path);
-                std::fs::read(path).map(|bytes| SymbolTable::parse(&bytes)).unwrap_or_default()
+            Source::File(held) => {
+                let bytes = held.debug_path().and_then(|path| std::fs::read(path).ok());
+                bytes.map(|bytes| SymbolTable::parse(&bytes)).unwrap_or_default()
             }
         })
     }

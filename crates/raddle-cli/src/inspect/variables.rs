@@ -12,6 +12,7 @@
 //! | `names` | the name of a variable, and where it is declared |
 //! | `line_files` | the file names of a line table |
 //! | `objects` | variables of the symbol tables, and the sections that hold data |
+//! | `signature` | the parameters of a function and what it returns |
 //!
 //! Debug information may be damaged or hostile. Nothing here recurses, and whatever follows
 //! references has a budget (see `debug_info`); what cannot be read is as good as not there.
@@ -21,18 +22,22 @@ mod index;
 mod line_files;
 mod names;
 mod objects;
+mod signature;
 mod storage;
 mod types;
 
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::debug_file;
+use super::held::Held;
 use debug_info::DebugInfo;
 use index::{Index, Stored};
 use names::{Function, Named};
 use objects::Objects;
+pub use signature::{Signature, Value};
 
 /// What lies at an address of static storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,29 +58,31 @@ pub struct Variable {
 /// What is known of the variables of one program or library.
 ///
 /// Nothing is read before the first question.
+#[derive(Default)]
 pub struct Variables {
-    path: PathBuf,
-    /// The separate file with debug information, when the file itself has been stripped.
-    debug: OnceCell<Option<PathBuf>>,
-    described: OnceCell<Option<Described>>,
+    /// `None` when there is nothing to read.
+    file: Option<Arc<Held>>,
+    info: OnceCell<Option<DebugInfo>>,
+    index: OnceCell<Index>,
     objects: OnceCell<Objects>,
 }
 
 /// The variables that debug information describes.
-struct Described {
-    info: DebugInfo,
-    index: Index,
+#[derive(Clone, Copy)]
+struct Described<'a> {
+    info: &'a DebugInfo,
+    index: &'a Index,
 }
 
 impl Variables {
     /// The variables of an ELF file.
     pub fn of_file(path: &Path) -> Variables {
-        Variables {
-            path: path.to_path_buf(),
-            debug: OnceCell::new(),
-            described: OnceCell::new(),
-            objects: OnceCell::new(),
-        }
+        Held::open(path).map_or_else(|_| Self::default(), |held| Self::of_held(Arc::new(held)))
+    }
+
+    /// The variables of an ELF file that is held open.
+    pub(super) fn of_held(held: Arc<Held>) -> Variables {
+        Variables { file: Some(held), ..Self::default() }
     }
 
     /// What lies at an address.
@@ -100,7 +107,7 @@ impl Variables {
         Some(variable.unwrap_or_else(|| object.variable(address)))
     }
 
-    fn variable(&self, described: &Described, stored: &Stored, address: u64, size: u64) -> Option<Variable> {
+    fn variable(&self, described: Described<'_>, stored: &Stored, address: u64, size: u64) -> Option<Variable> {
         let Described { info, index } = described;
         info.refuel();
         let offset = stored.bias.checked_add(address.checked_sub(stored.start)?)?;
@@ -121,22 +128,34 @@ impl Variables {
         Some(Variable { name, whole, size, offset, declared: names::declared(info, stored.die) })
     }
 
-    fn described(&self) -> Option<&Described> {
+    /// The parameters and the result of the function that begins at an address, if debug information tells.
+    pub fn signature(&self, address: u64) -> Option<Signature> {
+        signature::at(self.info()?, address)
+    }
+
+    fn described(&self) -> Option<Described<'_>> {
+        let info = self.info()?;
+        let sections = || self.path().map(|path| objects::data_sections(&path)).unwrap_or_default();
+        Some(Described { info, index: self.index.get_or_init(|| Index::new(info, &sections())) })
+    }
+
+    fn info(&self) -> Option<&DebugInfo> {
         let read = || {
-            let path = self.debug().unwrap_or(&self.path);
-            let info = DebugInfo::read(path, debug_file::supplement(path).as_deref())?;
-            let index = Index::new(&info, &objects::data_sections(&self.path));
-            Some(Described { info, index })
+            let path = self.file.as_ref()?.debug_path()?;
+            DebugInfo::read(&path, debug_file::supplement(&path).as_deref())
         };
-        self.described.get_or_init(read).as_ref()
+        self.info.get_or_init(read).as_ref()
     }
 
     fn objects(&self) -> &Objects {
-        self.objects.get_or_init(|| Objects::read([Some(self.path.as_path()), self.debug()].into_iter().flatten()))
+        self.objects.get_or_init(|| {
+            let separate = self.file.as_ref().and_then(|file| file.separate().cloned());
+            Objects::read([self.path(), separate].into_iter().flatten())
+        })
     }
 
-    fn debug(&self) -> Option<&Path> {
-        self.debug.get_or_init(|| debug_file::find(&self.path)).as_deref()
+    fn path(&self) -> Option<PathBuf> {
+        self.file.as_ref()?.path()
     }
 }
 

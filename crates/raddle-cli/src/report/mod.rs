@@ -9,7 +9,7 @@ pub(crate) mod sample;
 pub mod text;
 pub mod worth;
 
-use raddle_core::block::Escape;
+use raddle_core::block::{Escape, Points};
 
 use crate::campaign::plan::Plan;
 use crate::campaign::Campaign;
@@ -18,6 +18,10 @@ use crate::inspect::elf::Language;
 /// Where personality is forbidden.
 const RANDOM_ADDRESSES: &str =
     "addresses differ from start to start, because personality(ADDR_NO_RANDOMIZE) is not permitted here";
+
+/// What waits by futex in an instrumented Rust program and comes from no visible atomic: its own locks are visible.
+const HIDDEN_IN_STD: &str =
+    "atomics inside the precompiled standard library are not schedule points (cargo raddle --std makes them some)";
 
 /// A campaign that is over, to be reported.
 pub struct Summary<'a> {
@@ -32,9 +36,13 @@ impl Summary<'_> {
     pub fn uncontrolled(&self) -> Vec<&'static str> {
         let mut texts = self.campaign.tally.escapes();
         let program = &self.plan.target.program;
-        let hides_locks = program.language == Language::Rust && !program.instrumented();
-        if hides_locks && !texts.contains(&Escape::Futex.text()) {
-            texts.push(Escape::Futex.text());
+        let futex = texts.iter().position(|text| *text == Escape::Futex.text());
+        if program.language == Language::Rust {
+            match futex {
+                None if !program.instrumented() => texts.push(Escape::Futex.text()),
+                Some(at) if program.instrumented() && self.plan.points >= Points::Atomic => texts[at] = HIDDEN_IN_STD,
+                _ => {}
+            }
         }
         if self.campaign.random_addresses {
             texts.push(RANDOM_ADDRESSES);

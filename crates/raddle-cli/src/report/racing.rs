@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::Summary;
 use crate::campaign::races::{self, Place};
+use crate::inspect::builds::Builds;
 use crate::inspect::elf::Program;
 use crate::inspect::libraries;
-use crate::inspect::symbols::Symbols;
 
 /// A place in the program's files.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -45,13 +45,13 @@ pub fn places(summary: &Summary<'_>) -> Vec<RacingPlace> {
         return Vec::new();
     }
     let files = files(&summary.plan.target.program);
-    let mut symbols = BTreeMap::new();
+    let builds = Builds::default();
     racing
         .iter()
         .map(|Place { file, address }| {
-            let of_file = symbols.entry(file).or_insert_with(|| files.get(file).map(|path| Symbols::of_file(path)));
+            let build = files.get(file).and_then(|path| builds.at(path));
             // The address is the one behind the access.
-            let place = of_file.as_ref().map(|symbols| symbols.places(address.saturating_sub(1)));
+            let place = build.map(|build| builds.places(build, address.saturating_sub(1)));
             let place = place.and_then(|places| places.into_iter().next()).unwrap_or_default();
             RacingPlace {
                 file: file.clone(),

@@ -150,6 +150,7 @@ pub fn deadlock() -> Finding {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            also: Vec::new(),
         },
         count: 1,
         first_run: 17,

@@ -72,6 +72,8 @@ fn thread_sanitizers_own_runtime_is_told_from_hooks() {
     let source = "int x; int main(void) { return x; }";
     let linked = c(source, &["-fsanitize=thread"]);
     assert!(matches!(inspect(&linked.path), Err(Refusal::ThreadSanitizer)));
+    let inside = c(source, &["-fsanitize=thread", "-static-libtsan"]);
+    assert!(matches!(inspect(&inside.path), Err(Refusal::ThreadSanitizer)));
 }
 
 #[test]

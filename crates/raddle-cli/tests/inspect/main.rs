@@ -1,5 +1,6 @@
 //! Programs and processes looked at from outside, on real programs that the tests compile.
 
+mod builds;
 mod bundle;
 mod each_test;
 mod elf;

@@ -100,6 +100,13 @@ unsafe fn looked(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc
     }
 }
 
+/// Notes an atomic that is over: nobody else runs before the thread's next point.
+#[inline(always)]
+unsafe fn seen(address: *mut c_void) {
+    // SAFETY: the calling thread holds the baton.
+    unsafe { state().access.last_atomic = address as usize };
+}
+
 unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
     // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
     unsafe {
@@ -111,6 +118,7 @@ unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order:
                 race::atomic_load(me, address as usize, order);
                 race::access(me, address as usize, SIZE, How::ATOMIC_READ, pc);
             }
+            seen(address);
         }
         value
     }
@@ -153,6 +161,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
                     modified(me, address as usize, SIZE, order, pc);
                 }
             }
+            seen(address);
         }
         old
     }
@@ -180,6 +189,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
         });
         if let Some(me) = me {
             compared(me, address, SIZE, result, order, failure, pc);
+            seen(address);
         }
         if let Err(found) = result {
             expected.cast::<u8>().copy_from_nonoverlapping((&raw const found).cast(), SIZE);

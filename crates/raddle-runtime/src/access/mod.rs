@@ -29,6 +29,17 @@ pub struct Access {
     pub known: Known,
     /// Who spins.
     pub spins: Spins,
+    /// The address of the last atomic that was seen.
+    last_atomic: usize,
+}
+
+impl Access {
+    /// Whether a thread that waits at a word, or wakes others there, comes from an atomic at that word or beside
+    /// it: then the way into its lock on which nobody waits is visible, too.
+    pub fn comes_from(&self, word: usize) -> bool {
+        // A lock for readers and writers waits at its second word, which is four bytes away.
+        self.last_atomic.abs_diff(word) < 8
+    }
 }
 
 /// What the connected files make visible.

@@ -10,7 +10,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 
-use raddle_core::block::{self, SYNC_FUNCTIONS};
+use raddle_core::block::{self, NamedCall, SYNC_FUNCTIONS};
 use raddle_core::{EventKind, ThreadId};
 
 use crate::control::{current, point, scheduler};
@@ -49,6 +49,10 @@ struct Patched {
     sites: usize,
     call: [Call; CALLS],
     calls: usize,
+    /// The last call of each thread that has returned, if the thread has made none since. Of too many, the
+    /// oldest are forgotten.
+    done: [(Call, u64); CALLS],
+    dones: usize,
     /// The place whose instruction is being stepped over; 0 for none.
     stepping: usize,
 }
@@ -66,6 +70,8 @@ static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
     sites: 0,
     call: [NO_CALL; CALLS],
     calls: 0,
+    done: [(NO_CALL, 0); CALLS],
+    dones: 0,
     stepping: 0,
 }));
 
@@ -89,7 +95,7 @@ fn set_breakpoints() {
         let offsets = scheduler().settings().sync_offsets;
         let patched = &mut *PATCHED.0.get();
         let base = crate::dispatch::program_base();
-        (patched.sites, patched.calls) = (0, 0);
+        (patched.sites, patched.calls, patched.dones) = (0, 0, 0);
         for offset in offsets.into_iter().filter(|&offset| offset != 0) {
             patched.watch(base + offset as usize, FOR_EVER);
         }
@@ -131,6 +137,24 @@ impl Patched {
         }
     }
 
+    /// Notes what a call has returned.
+    fn note(&mut self, call: Call, value: u64) {
+        self.forget_done(call.thread);
+        if self.dones == CALLS {
+            self.done.copy_within(1.., 0);
+            self.dones -= 1;
+        }
+        self.done[self.dones] = (call, value);
+        self.dones += 1;
+    }
+
+    fn forget_done(&mut self, thread: ThreadId) {
+        if let Some(at) = self.done[..self.dones].iter().position(|(call, _)| call.thread == thread) {
+            self.done.copy_within(at + 1..self.dones, at);
+            self.dones -= 1;
+        }
+    }
+
     /// Forgets the calls of a thread that stood at `sp` or below: exceptions and longjmp leave without a
     /// return.
     unsafe fn forget(&mut self, thread: ThreadId, sp: usize) {
@@ -149,12 +173,27 @@ impl Patched {
     }
 }
 
-/// The innermost call of a thread that has not returned: the function's address, and its first arguments.
-pub fn of(thread: ThreadId) -> Option<(usize, [u64; block::ARGUMENTS])> {
+/// The innermost call of a thread that has not returned.
+pub fn of(thread: ThreadId) -> NamedCall {
     // SAFETY: the caller holds the baton.
     let patched = unsafe { &*PATCHED.0.get() };
-    let call = patched.call[..patched.calls].iter().rfind(|call| call.thread == thread)?;
-    Some((call.function, call.arguments))
+    let call = patched.call[..patched.calls].iter().rfind(|call| call.thread == thread);
+    call.map_or(NamedCall::default(), |call| call.named(0))
+}
+
+/// The call that has returned to a thread last, if it has made none since.
+pub fn returned_to(thread: ThreadId) -> NamedCall {
+    // SAFETY: the caller holds the baton.
+    let patched = unsafe { &*PATCHED.0.get() };
+    let done = patched.done[..patched.dones].iter().find(|(call, _)| call.thread == thread);
+    done.map_or(NamedCall::default(), |(call, value)| call.named(*value))
+}
+
+impl Call {
+    fn named(&self, value: u64) -> NamedCall {
+        let function = (self.function - crate::dispatch::program_base()) as u64;
+        NamedCall { function, arguments: self.arguments, value }
+    }
 }
 
 /// Changes a byte of the program's text, whatever its protection.
@@ -193,9 +232,9 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
                 point(me, EventKind::Call, address);
                 let arguments = ARGUMENTS.map(|register| registers[register as usize] as u64);
                 called(me, address, sp, arguments);
-            } else if let Some(function) = returned(me, address, sp) {
-                point(me, EventKind::Return, function);
-                scheduler().thread(me).call_value = registers[libc::REG_RAX as usize] as u64;
+            } else if let Some(call) = returned(me, address, sp) {
+                (*patched).note(call, registers[libc::REG_RAX as usize] as u64);
+                point(me, EventKind::Return, call.function);
             }
         }
         write_byte(address, byte);
@@ -216,6 +255,7 @@ unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; bloc
         let patched = &mut *PATCHED.0.get();
         let (back, sp) = (*(sp as *const usize), sp + 8);
         patched.forget(me, sp);
+        patched.forget_done(me);
         if patched.calls < CALLS {
             patched.call[patched.calls] = Call { thread: me, function, arguments, back, sp };
             patched.calls += 1;
@@ -224,14 +264,14 @@ unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; bloc
     }
 }
 
-/// A function may have returned to `back`: which one. Others may have come there by another way.
-unsafe fn returned(me: ThreadId, back: usize, sp: usize) -> Option<usize> {
+/// A function may have returned to `back`: which call. Others may have come there by another way.
+unsafe fn returned(me: ThreadId, back: usize, sp: usize) -> Option<Call> {
     // SAFETY: the caller holds the baton.
     unsafe {
         let patched = &mut *PATCHED.0.get();
         let calls = &patched.call[..patched.calls];
-        let function = calls.iter().find(|call| call.thread == me && call.back == back && call.sp == sp)?.function;
+        let call = *calls.iter().find(|call| call.thread == me && call.back == back && call.sp == sp)?;
         patched.forget(me, sp);
-        Some(function)
+        Some(call)
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! All memory of the detector lies in one reservation, of which a run touches what it needs.
 
+mod build_id;
 mod clock;
 mod depot;
 mod order;

@@ -1,8 +1,11 @@
 //! What is said about a race: both accesses with their stacks, and the block of the heap.
 
+use core::ops::Range;
+
 use raddle_core::block::{flag, Block};
 use raddle_core::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
 
+use super::build_id;
 use super::shadow::Cell;
 use super::{detector, Block as HeapBlock, DEPOT, HEAP};
 use crate::control::{scheduler, state};
@@ -147,13 +150,15 @@ unsafe fn describe_file(pc: usize) {
 /// The file that is mapped at an address. Asks the kernel: the loader's lists have a lock, which a parked
 /// thread may hold.
 fn file_at(pc: usize) -> Option<Loaded> {
-    let mut file = Loaded { start: 0, end: 0, path: [0; 232] };
+    let mut file = Loaded::NONE;
+    let mut head = 0..0;
     let mut found = false;
     each_mapping(&mut |line| {
         let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
         let mut range = fields.next().unwrap_or_default().splitn(2, |&byte| byte == b'-').map(number);
         let (start, end) = (range.next().unwrap_or(0), range.next().unwrap_or(0));
-        let offset = fields.nth(1).map_or(0, number);
+        let readable = fields.next().is_some_and(|rights| rights.first() == Some(&b'r'));
+        let offset = fields.next().map_or(0, number);
         let path = fields.nth(2).map_or(&[][..], |path| {
             // A path may have spaces: it goes on to the end of the line.
             let at = path.as_ptr() as usize - line.as_ptr() as usize;
@@ -161,7 +166,8 @@ fn file_at(pc: usize) -> Option<Loaded> {
         });
         let own = &path[..path.len().min(file.path.len() - 1)];
         if path.first() == Some(&b'/') && offset == 0 {
-            file = Loaded { start, end, path: [0; 232] };
+            file = Loaded { start, end, ..Loaded::NONE };
+            head = if readable { start as usize..end as usize } else { 0..0 };
             file.path[..own.len()].copy_from_slice(own);
         } else if raddle_core::block::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {
             // What follows a file without a name is its zeroed data.
@@ -170,7 +176,25 @@ fn file_at(pc: usize) -> Option<Loaded> {
         found = (start..end).contains(&(pc as u64)) && file.end == end;
         !found && start <= pc as u64
     });
-    found.then_some(file)
+    if !found {
+        return None;
+    }
+    // SAFETY: the kernel has just said that this is mapped and can be read.
+    if let Some(id) = build_id::of_image(unsafe { slice(&head) }) {
+        if let Some(room) = file.build_id.get_mut(..id.len()) {
+            room.copy_from_slice(id);
+            file.build_id_len = id.len() as u32;
+        }
+    }
+    Some(file)
+}
+
+unsafe fn slice(range: &Range<usize>) -> &[u8] {
+    // SAFETY: the caller's promise; a file that is loaded is not written to.
+    match range.is_empty() {
+        true => &[],
+        false => unsafe { core::slice::from_raw_parts(range.start as *const u8, range.len()) },
+    }
 }
 
 fn number(hex: &[u8]) -> u64 {
@@ -189,6 +213,10 @@ mod tests {
         let own = std::env::current_exe().unwrap();
         assert_eq!(raddle_core::block::text(&file.path), own.to_str().unwrap());
         assert!(file.start < file.end);
+        // As the linker wrote it into the file: cc asks for SHA-1.
+        let id = file.build_id().unwrap();
+        assert_eq!(id.len(), 20);
+        assert!(std::fs::read(own).unwrap().windows(id.len()).any(|bytes| bytes == id));
         assert!(file_at(1).is_none());
         // Anonymous memory is no file.
         let memory = vec![0u8; 1 << 20];

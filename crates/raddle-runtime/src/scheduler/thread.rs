@@ -246,8 +246,6 @@ pub struct Thread {
     pub alternate_stack: (usize, usize),
     /// Flags of the alternate signal stack (SS_AUTODISARM), on fibers.
     pub alternate_flags: c_int,
-    /// What the last function named by `--sync-function` returned to it.
-    pub call_value: u64,
     /// The barrier that it waits at.
     pub barrier: usize,
     /// The mutex that a wait on a condition takes back when it ends.

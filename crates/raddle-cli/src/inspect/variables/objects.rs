@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_TLS};
 use object::read::elf::ElfFile64;
@@ -46,11 +46,11 @@ impl Object {
 
 impl Objects {
     /// Reads the symbol tables of ELF files; what cannot be read has no symbols.
-    pub(super) fn read<'a>(paths: impl Iterator<Item = &'a Path>) -> Objects {
+    pub(super) fn read(paths: impl Iterator<Item = PathBuf>) -> Objects {
         let mut objects = Vec::new();
         for path in paths {
             // Whether there was anything to read does not matter: other files may have symbols.
-            let _ = add(path, &mut objects);
+            let _ = add(&path, &mut objects);
         }
         objects.sort_unstable();
         objects.dedup();

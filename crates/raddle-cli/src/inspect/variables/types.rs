@@ -42,6 +42,19 @@ pub(super) fn size_of_variable(info: &DebugInfo, variable: Die) -> Option<u64> {
     size(info, info.refers(&entry, gimli::DW_AT_type)?)
 }
 
+/// A type without its qualifiers and other names.
+pub(super) fn plain(info: &DebugInfo, mut die: Die) -> Option<Entry> {
+    for _ in 0..DEPTH {
+        let entry = info.entry(die)?;
+        die = match info.refers(&entry, gimli::DW_AT_signature) {
+            Some(definition) => definition,
+            None if matches!(kind(&entry), Kind::Same) => info.refers(&entry, gimli::DW_AT_type)?,
+            None => return Some(entry),
+        };
+    }
+    None
+}
+
 /// The size of a type.
 fn size(info: &DebugInfo, mut die: Die) -> Option<u64> {
     let mut factor: u64 = 1;
