@@ -170,6 +170,10 @@ fn wrong_input_is_named() {
     check(&["--suite", "nowhere"], "cannot read nowhere");
     check(&["--suite", "empty", "--", "./alone"], "exclude each other");
     check(&["--experiment", "pct-12"], "there is no experiment `pct-12`");
+    check(
+        &["--experiment", "all", "--json", "-"],
+        "--experiment all and --json, --csv, --html and --raw exclude each other",
+    );
     check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");
 }
 

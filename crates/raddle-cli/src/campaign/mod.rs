@@ -16,7 +16,7 @@ pub mod each_test;
 mod executor;
 pub mod findings;
 mod frames;
-mod interrupt;
+pub mod interrupt;
 mod job;
 pub mod launch;
 mod lessons;

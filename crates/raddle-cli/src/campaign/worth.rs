@@ -169,11 +169,12 @@ impl Hasher for Spread {
 pub struct Worth {
     /// The schedules, by the policy of a portfolio that decided; one entry for a policy alone.
     pub schedules: Vec<Schedules>,
+    /// Different schedules of several policies.
     distinct: u64,
     /// Runs of PCT in which the guard did not step in.
     pub trials: Trials,
-    /// The depths of the last of its runs.
-    pub depths: Option<Depths>,
+    /// What the last of its runs was told, and what followed from it.
+    last: Option<(Profile, (u64, Depths))>,
     /// Those in which it did.
     pub guarded: u64,
     /// Ordered pairs of events, from the runs that were sampled.
@@ -186,16 +187,23 @@ impl Worth {
     /// Counts a run of a policy with this guarantee, that was told this of earlier runs.
     pub fn add(&mut self, report: &RunReport, guarantee: Option<(&Guarantee, Profile)>) {
         let (counts, member) = (&report.counts, report.counts.member as usize);
-        if self.schedules.iter().all(|schedules| !schedules.seen.contains_key(&counts.hash)) {
-            self.distinct += 1;
-        }
         if self.schedules.len() <= member {
+            if self.schedules.len() == 1 {
+                self.distinct = self.schedules[0].distinct();
+            }
             self.schedules.resize_with(member + 1, Schedules::default);
+        }
+        // One policy alone knows its own number; looking it up twice would be seen in the speed of checks.
+        if self.schedules.len() > 1 && self.schedules.iter().all(|other| !other.seen.contains_key(&counts.hash)) {
+            self.distinct += 1;
         }
         self.schedules[member].add(counts.hash);
         if let Some((guarantee, told)) = guarantee.filter(|(guarantee, _)| guarantee.member == counts.member) {
-            let (k, depths) = guarantee.of_run(told);
-            self.depths = Some(depths);
+            let (k, depths) = match self.last {
+                Some((profile, found)) if profile == told => found,
+                _ => guarantee.of_run(told),
+            };
+            self.last = Some((told, (k, depths)));
             if counts.guard_fired > 0 {
                 self.guarded += 1;
             } else {
@@ -208,9 +216,17 @@ impl Worth {
         }
     }
 
+    /// The depths of the last run of PCT.
+    pub fn depths(&self) -> Option<Depths> {
+        self.last.map(|(_, (_, depths))| depths)
+    }
+
     /// Different schedules of all policies.
     pub fn distinct_schedules(&self) -> u64 {
-        self.distinct
+        match &self.schedules[..] {
+            [one] => one.distinct(),
+            _ => self.distinct,
+        }
     }
 }
 

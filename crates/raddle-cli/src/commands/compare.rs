@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::test::{Said, Tester};
 use super::{print, program, write_json};
 use crate::args::{self, TestOptions};
+use crate::campaign::interrupt;
 use crate::campaign::stdin::Stdin;
 use crate::compare::build::Builder;
 use crate::compare::experiments::{self, Experiment};
@@ -31,15 +32,46 @@ const BUILD: &str = "build";
 
 /// Runs the command.
 pub fn run(args: &args::Compare) -> Result<u8, Error> {
-    if args.experiment.as_deref() == Some("list") {
-        print(&experiments::list());
-        return Ok(exit_code::OK);
+    match args.experiment.as_deref() {
+        Some("list") => {
+            print(&experiments::list());
+            Ok(exit_code::OK)
+        }
+        Some("all") => all_experiments(args),
+        Some(name) => one(args, Some(experiments::find(name)?)),
+        None => one(args, None),
     }
-    let experiment = args.experiment.as_deref().map(experiments::find).transpose()?;
-    if let Some(alone) = experiment.and_then(|experiment| experiment.alone) {
-        return alone(args, &setup(args, experiment)?);
+}
+
+/// Makes all experiments, one after the other.
+fn all_experiments(args: &args::Compare) -> Result<u8, Error> {
+    let files = [&args.json, &args.csv, &args.html, &args.raw];
+    if files.into_iter().any(Option::is_some) {
+        return Err(OptionError::Conflict("--experiment all", "--json, --csv, --html and --raw").into());
     }
+    for experiment in experiments::ALL {
+        print(&format!("## {}\n\n", experiment.name));
+        match one(args, Some(experiment)) {
+            // A suite need not have programs for all of them.
+            Err(Error::NoPrograms { suite }) => {
+                print(&format!("{}: no program of {} stands for a row of it\n", experiment.title, suite.display()));
+            }
+            result => drop(result?),
+        }
+        print("\n");
+        if interrupt::requested() {
+            break;
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+/// Makes one comparison.
+fn one(args: &args::Compare, experiment: Option<&'static Experiment>) -> Result<u8, Error> {
     let setup = setup(args, experiment)?;
+    if let Some(alone) = experiment.and_then(|experiment| experiment.alone) {
+        return alone(args, &setup);
+    }
     let (candidates, skipped) = match (&setup.suite, &args.command[..]) {
         (Some(suite), []) => setup.suite_candidates(args, suite, experiment)?,
         (None, [_, ..]) => (vec![candidate(&args.command)], Vec::new()),

@@ -241,7 +241,10 @@ impl Comparer {
             let mut measure =
                 Measure { repeat: self.repeat, deadline, raw: self.raw.as_mut(), progress: !self.options.quiet };
             let (cell, end) = cell_of(candidate, tester, policy, &mut measure);
-            compared.cells.push(cell);
+            // There was no time for a single run.
+            if cell.error.is_some() || cell.runs > 0 {
+                compared.cells.push(cell);
+            }
             match end {
                 End::Interrupted | End::Time => return (compared, end),
                 End::Complete | End::Broken(_) => {}

@@ -194,7 +194,7 @@ impl Bound {
         };
         let depths = (1..=depth.min(DEEPEST)).filter(|_| runs > 0).map(|depth| {
             let missed = worth.trials.missed(threads, steps, depth);
-            let found = worth.depths.map_or(0.0, |depths| depths.guarantee(threads, steps, depth));
+            let found = worth.depths().map_or(0.0, |depths| depths.guarantee(threads, steps, depth));
             Depth { depth, missed_at_most: missed, more_runs: pct_bound::runs_until(missed, ENOUGH, found) }
         });
         Bound {
