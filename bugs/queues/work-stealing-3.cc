@@ -1,0 +1,132 @@
+// bug: a thief claims the place of a job first and reads the job afterwards, when the owner may have put another one there
+// kind: assert
+// depth: 2
+// threads: 4
+// source: NeedlePoint (PLDI'12), table 1: WSQ-3; PCT (ASPLOS'10), section 5.3
+// finds: pct; random never, because the owner must put four jobs while a thief makes one step
+// points: atomic
+// args: 3 35
+// variants: 3 = 3 35 [threads 4]; 1 = 1 35 [threads 2]; 8 = 8 35 [threads 9]; 16 = 16 35 [threads 17]; 32 = 32 35 [threads 33]; 64 = 64 35 [threads 65]
+// row: needlepoint:WSQ-3
+// Chase and Lev's deque. Each round the owner fills the deque, wakes the thieves, which make an attempt each, and
+// takes some jobs. Arguments: thieves, rounds.
+#include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "../include/bug.h"
+
+namespace {
+
+constexpr int NONE = -1, TAKES = 3;
+
+class deque {
+public:
+    // False when it is full.
+    bool push(int job) {
+        int b = bottom_;
+        if (b - top_ >= SIZE) return false;
+        place(b) = job;
+        bottom_ = b + 1;
+        return true;
+    }
+
+    int pop() {
+        int b = --bottom_;
+        int t = top_;
+        if (t > b) {
+            bottom_ = b + 1;
+            return NONE;
+        }
+        int job = place(b);
+        if (t == b) {
+            if (!top_.compare_exchange_strong(t, t + 1)) job = NONE;
+            bottom_ = b + 1;
+        }
+        return job;
+    }
+
+    int steal() {
+        int t = top_;
+        if (t >= bottom_) return NONE;
+#ifdef FIXED
+        int job = place(t);
+        return top_.compare_exchange_strong(t, t + 1) ? job : NONE;
+#else
+        return top_.compare_exchange_strong(t, t + 1) ? place(t).load() : NONE;
+#endif
+    }
+
+private:
+    static constexpr int SIZE = 4;
+
+    std::atomic<int> &place(int index) {
+        return ring_[static_cast<size_t>(index % SIZE)];
+    }
+
+    std::atomic<int> top_{0}, bottom_{0};
+    std::array<std::atomic<int>, SIZE> ring_{};
+};
+
+class jobs {
+public:
+    explicit jobs(size_t most) : done_(most) {}
+
+    void run(int job) {
+        if (job == NONE) return;
+        int before = done_[static_cast<size_t>(job)]++;
+        assert(before == 0);
+        (void)before;
+    }
+
+    void steal_and_run() {
+        run(deque_.steal());
+    }
+
+    void pop_and_run() {
+        run(deque_.pop());
+    }
+
+    void fill() {
+        while (deque_.push(pushed_)) pushed_++;
+    }
+
+    // Nobody else runs any more.
+    void finish() {
+        for (int job; (job = deque_.pop()) != NONE;) run(job);
+        for (int job = 0; job < pushed_; job++) assert(done_[static_cast<size_t>(job)] == 1);
+    }
+
+private:
+    deque deque_;
+    std::vector<std::atomic<int>> done_;
+    int pushed_ = 0;
+};
+
+} // namespace
+
+int main(int count, char **words) {
+    int thieves = number(count, words, 1, 3, 1, 100);
+    int rounds = number(count, words, 2, 35, 1, 1000);
+
+    jobs all(static_cast<size_t>(rounds * 4 + 4));
+    std::vector<sem_t> announced(static_cast<size_t>(thieves));
+    std::vector<std::thread> threads;
+    for (auto &mine : announced) OK(sem_init(&mine, 0, 0));
+    for (auto &mine : announced)
+        threads.emplace_back([&all, &mine, rounds] {
+            for (int round = 0; round < rounds; round++) {
+                OK(sem_wait(&mine));
+                all.steal_and_run();
+            }
+        });
+    for (int round = 0; round < rounds; round++) {
+        all.fill();
+        for (auto &mine : announced) OK(sem_post(&mine));
+        for (int i = 0; i < TAKES; i++) all.pop_and_run();
+    }
+    for (auto &thread : threads) thread.join();
+    all.finish();
+}
