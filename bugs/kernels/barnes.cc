@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr int BODIES = 160, TIME_STEPS = 2, PROCESSORS = 2;
+constexpr int BODIES = 180, TIME_STEPS = 4, PROCESSORS = 2;
 
 struct vector2 {
     double x = 0, y = 0;

@@ -25,7 +25,7 @@ typedef double complex row[ROOT];
 static row x[ROOT], scratch[ROOT], original[ROOT];
 static pthread_mutex_t random_lock = PTHREAD_MUTEX_INITIALIZER, row_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
-static int next_row, ended;
+static int next_row;
 
 static double next_random(void) {
     static unsigned state = 1;
@@ -88,10 +88,11 @@ static void run(int processor) {
         transform_row(x[i]);
     }
     pthread_barrier_wait(&barrier);
-    for (i = processor; i < ROOT; i += PROCESSORS) transpose_row(x, scratch, i);
-    lock(&row_lock);
-    ended++;
-    unlock(&row_lock);
+    for (i = processor; i < ROOT; i += PROCESSORS) {
+        lock(&row_lock);
+        transpose_row(x, scratch, i);
+        unlock(&row_lock);
+    }
 }
 
 static void *run_other(void *unused) {

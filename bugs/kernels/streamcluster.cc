@@ -11,7 +11,6 @@
 // master opens it when it saves more than it costs; then all threads assign their points anew.
 // Arguments: threads, rounds.
 #include <cmath>
-#include <limits>
 #include <thread>
 #include <vector>
 
@@ -47,7 +46,6 @@ struct clustering {
     std::vector<double> saved; // By thread.
     std::vector<bool> opened;  // By round.
     double total_saved = 0;
-    std::vector<int> assigned = std::vector<int>(POINTS, 0); // In how many rounds a point was assigned anew or kept.
     pthread_barrier_t barrier;
     bool open_it = false;
     int decided = -1; // The round of that decision.

@@ -5,7 +5,7 @@
 // source: NeedlePoint (PLDI'12), table 1: WSQ-1; PCT (ASPLOS'10), section 5.3
 // finds: pct with d=3; random
 // points: atomic
-// args: 3 20
+// args: 3 17
 // row: needlepoint:WSQ-1
 // Chase and Lev's deque whose owner leaves the last job to the thieves. Each round the owner takes some jobs, fills
 // the deque again, and wakes the thieves, which make two attempts each. Arguments: thieves, rounds.
@@ -15,7 +15,7 @@
 
 enum { SIZE = 8, TAKES = 6, ATTEMPTS = 2, NONE = -1, MOST_THIEVES = 100, MOST_ROUNDS = 1000 };
 
-static atomic_int top, bottom, ring[SIZE], attempts, most, tries[MOST_THIEVES + 1];
+static atomic_int top, bottom, ring[SIZE], attempts, most, tries[MOST_THIEVES + 1], latest[MOST_THIEVES + 1];
 static atomic_int taken[(MOST_ROUNDS + 1) * SIZE];
 static sem_t announced[MOST_THIEVES];
 static int rounds, pushed;
@@ -45,9 +45,9 @@ static int pop(void) {
 
 // What the thieves tell about themselves.
 static void note(int self) {
-    attempts++;
-    int own = ++tries[self];
+    int so_far = ++attempts, own = ++tries[self];
     if (own > most) most = own;
+    latest[self] = so_far;
 }
 
 // The thief reads bottom 8 and is stopped. The owner takes 7, 6 and 5. Another thief steals 0 to 4, so that top is 5. The
@@ -83,7 +83,7 @@ static void fill(int thieves) {
 
 int main(int count, char **words) {
     int thieves = number(count, words, 1, 3, 1, MOST_THIEVES);
-    rounds = number(count, words, 2, 20, 0, MOST_ROUNDS);
+    rounds = number(count, words, 2, 17, 0, MOST_ROUNDS);
 
     pthread_t threads[MOST_THIEVES];
     for (int i = 0; i < thieves; i++) {

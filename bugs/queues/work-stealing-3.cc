@@ -6,10 +6,10 @@
 // finds: pct; random never, because the owner must put four jobs while a thief makes one step
 // points: atomic
 // args: 3 35
-// variants: 3 = 3 35 [threads 4]; 1 = 1 35 [threads 2]; 8 = 8 35 [threads 9]; 16 = 16 35 [threads 17]; 32 = 32 35 [threads 33]; 64 = 64 35 [threads 65]
+// variants: 3 = 3 35 [threads 4]; 2-1 = 2 1 [threads 3]; 4-1 = 4 1 [threads 5]; 8-1 = 8 1 [threads 9]; 16-1 = 16 1 [threads 17]; 32-1 = 32 1 [threads 33]; 64-1 = 64 1 [threads 65]; 2-4 = 2 4 [threads 3]; 2-16 = 2 16 [threads 3]
 // row: needlepoint:WSQ-3
-// Chase and Lev's deque. Each round the owner fills the deque, wakes the thieves, which make an attempt each, and
-// takes some jobs. Arguments: thieves, rounds.
+// Chase and Lev's deque. A thief makes an attempt when it is created, and one in each round, in which the owner takes
+// some jobs, fills the deque again and wakes the thieves. Arguments: thieves, rounds.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -111,21 +111,24 @@ int main(int count, char **words) {
     int thieves = number(count, words, 1, 3, 1, 100);
     int rounds = number(count, words, 2, 35, 1, 1000);
 
-    jobs all(static_cast<size_t>(rounds * 4 + 4));
+    jobs all(static_cast<size_t>((thieves + rounds + 1) * 4));
     std::vector<sem_t> announced(static_cast<size_t>(thieves));
     std::vector<std::thread> threads;
     for (auto &mine : announced) OK(sem_init(&mine, 0, 0));
-    for (auto &mine : announced)
+    for (auto &mine : announced) {
+        all.fill();
         threads.emplace_back([&all, &mine, rounds] {
+            all.steal_and_run();
             for (int round = 0; round < rounds; round++) {
                 OK(sem_wait(&mine));
                 all.steal_and_run();
             }
         });
+    }
     for (int round = 0; round < rounds; round++) {
+        for (int i = 0; i < TAKES; i++) all.pop_and_run();
         all.fill();
         for (auto &mine : announced) OK(sem_post(&mine));
-        for (int i = 0; i < TAKES; i++) all.pop_and_run();
     }
     for (auto &thread : threads) thread.join();
     all.finish();
