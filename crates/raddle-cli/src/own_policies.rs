@@ -12,7 +12,7 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use raddle_core::block::FD_VARIABLE;
-use raddle_core::policy::{Descriptor, Parameter, Policy, MAX_PARAMETERS};
+use raddle_core::policy::{Descriptor, Kind, Learns, Parameter, Policy, MAX_PARAMETERS};
 use raddle_core::policy_list::{is_name, END, HEADER, VARIABLE};
 
 use crate::ask::{ask, Answer};
@@ -152,16 +152,18 @@ fn parse(text: &str) -> Result<Vec<Descriptor>, Malformed> {
 }
 
 fn policy(fields: &[&str]) -> Result<Descriptor, &'static str> {
-    let &[name, learns, summary, source] = fields else {
-        return Err("four fields of a policy");
+    let &[name, kind, learns, summary, source] = fields else {
+        return Err("five fields of a policy");
     };
-    let learns = learns.parse().map_err(|_| "true or false in the second field")?;
-    Ok(Descriptor { learns, summary: leak(summary), source: leak(source), ..named(checked(name)?) })
+    let kind = Kind::ALL.into_iter().find(|k| k.name() == kind).ok_or("a kind of policy in the second field")?;
+    let learns = Learns::ALL.into_iter().find(|l| l.name() == learns);
+    let learns = learns.ok_or("what the policy learns in the third field")?;
+    Ok(Descriptor { kind, learns, summary: leak(summary), source: leak(source), ..named(checked(name)?) })
 }
 
 fn parameter(fields: &[&str]) -> Result<Parameter, &'static str> {
-    let &[name, default, min, max, whole, help] = fields else {
-        return Err("six fields of a parameter");
+    let &[name, default, min, max, whole, choices, help] = fields else {
+        return Err("seven fields of a parameter");
     };
     let number = |text: &str| text.parse::<f64>().map_err(|_| "a number as default, min and max");
     let (default, min, max) = (number(default)?, number(min)?, number(max)?);
@@ -169,7 +171,9 @@ fn parameter(fields: &[&str]) -> Result<Parameter, &'static str> {
     if !(min <= default && default <= max) {
         return Err("a default from min to max");
     }
-    Ok(Parameter { name: leak(checked(name)?), help: leak(help), default, min, max, whole })
+    let choices = choices.split('|').filter(|choice| !choice.is_empty());
+    let choices = choices.map(|choice| checked(choice).map(leak)).collect::<Result<Vec<_>, _>>()?.leak();
+    Ok(Parameter { name: leak(checked(name)?), help: leak(help), default, min, max, whole, choices })
 }
 
 fn checked(name: &str) -> Result<&str, &'static str> {
@@ -191,13 +195,15 @@ fn finish(listed: Vec<(Descriptor, Vec<Parameter>)>) -> Vec<Descriptor> {
 
 /// The policy of a schedule file, of which no more is known than what the file says.
 pub fn recorded(name: &str, parameters: &[(String, f64)]) -> &'static Descriptor {
-    let parameter = |(name, value): &(String, f64)| Parameter {
+    let parameter = |(name, _): &(String, f64)| Parameter {
         name: leak(name),
         help: "",
-        default: *value,
+        // Whatever the value is, it is shown.
+        default: f64::NAN,
         min: f64::NEG_INFINITY,
         max: f64::INFINITY,
         whole: false,
+        choices: &[],
     };
     let parameters: Vec<_> = parameters.iter().map(parameter).collect();
     Box::leak(Box::new(Descriptor { parameters: parameters.leak(), ..named(name) }))
@@ -210,7 +216,8 @@ fn named(name: &str) -> Descriptor {
         summary: "",
         source: "",
         parameters: &[],
-        learns: false,
+        kind: Kind::Sampling,
+        learns: Learns::Nothing,
         layout: Layout::new::<()>(),
         build: elsewhere,
     }
@@ -232,11 +239,12 @@ mod tests {
     use crate::policy_choice::PolicyChoice;
     use raddle_core::{policies, policy_list};
 
-    const LIST: &str = "raddle policies\t1\n\
-        policy\tsticky\ttrue\tstays\tan example\n\
-        parameter\tstay\t0.9\t0\t1\tfalse\tthe probability\n\
-        policy\trandom\tfalse\ta random walk\tfolklore\n\
-        policy\tsticky\tfalse\tthe second of its name\tanother\n\
+    const LIST: &str = "raddle policies\t2\n\
+        policy\tsticky\tsampling\tsteps\tstays\tan example\n\
+        parameter\tstay\t0.9\t0\t1\tfalse\t\tthe probability\n\
+        parameter\thow\t1\t0\t2\ttrue\tnever|often|always\thow\n\
+        policy\trandom\tsampling\tnothing\ta random walk\tfolklore\n\
+        policy\tsticky\tparallel\tnothing\tthe second of its name\tanother\n\
         end\n";
 
     fn error(text: &str) -> (usize, &'static str) {
@@ -258,10 +266,12 @@ mod tests {
     fn own_policies_are_chosen_and_suggested() {
         let all = parse(LIST).expect("is right").leak();
         assert_eq!(all.iter().map(|policy| policy.name).collect::<Vec<_>>(), ["sticky", "random"]);
-        assert!(all[0].learns && all[0].summary == "stays" && all[0].source == "an example");
+        assert!(all[0].learns == Learns::Steps && all[0].summary == "stays" && all[0].source == "an example");
         let choose = |text| PolicyChoice::parse_among(text, all);
         assert_eq!(choose("sticky").expect("is right").to_string(), "sticky:stay=0.9");
-        assert_eq!(choose("sticky:stay=0.5").expect("is right").to_string(), "sticky:stay=0.5");
+        assert_eq!(choose("sticky:stay=0.5,how=never").expect("is right").to_string(), "sticky:stay=0.5,how=never");
+        let wrong = choose("sticky:how=seldom").expect_err("is wrong").to_string();
+        assert!(wrong.contains("expected never, often or always"), "{wrong}");
         assert!(choose("sticky:stay=2").expect_err("is wrong").to_string().contains("a number from 0 to 1"));
         assert!(choose("stiky").expect_err("is wrong").to_string().contains("did you mean `sticky`?"));
     }
@@ -270,28 +280,31 @@ mod tests {
     fn a_list_must_be_whole() {
         assert_eq!(error("").0, 1);
         assert_eq!(error("raddle 0.1.0\n").0, 1);
-        assert_eq!(error("raddle policies\t1\n"), (2, "the end of the list"));
+        assert_eq!(error("raddle policies\t2\n"), (2, "the end of the list"));
         for (end, _) in LIST.char_indices().filter(|(end, _)| *end < LIST.len() - "\n".len()) {
             assert!(parse(&LIST[..end]).is_err(), "{:?}", &LIST[..end]);
         }
-        assert_eq!(error(&format!("{LIST}policy\ta\ttrue\t\t\n")).1, "a policy, a parameter or the end");
+        assert_eq!(error(&format!("{LIST}policy\ta\tsampling\tsteps\t\t\n")).1, "a policy, a parameter or the end");
     }
 
     #[test]
     fn garbage_is_refused_where_it_is() {
-        let line = |line: &str| error(&format!("raddle policies\t1\npolicy\tp\ttrue\t\t\n{line}\nend\n"));
+        let line = |line: &str| error(&format!("raddle policies\t2\npolicy\tp\tsampling\tsteps\t\t\n{line}\nend\n"));
         assert_eq!(line(""), (3, "a policy, a parameter or the end"));
         assert_eq!(line("\u{fffd}\0\u{1b}[31m"), (3, "a policy, a parameter or the end"));
-        assert_eq!(line("policy\tp\ttrue"), (3, "four fields of a policy"));
-        assert_eq!(line("policy\tp\tyes\t\t"), (3, "true or false in the second field"));
-        assert_eq!(line("policy\ttwo words\ttrue\t\t").1, "a name of 1 to 31 letters, digits, `-`, `_` and `.`");
-        assert_eq!(line("parameter\tx\t1\t0\t2\ttrue"), (3, "six fields of a parameter"));
-        assert_eq!(line("parameter\tx\tone\t0\t2\ttrue\t"), (3, "a number as default, min and max"));
-        assert_eq!(line("parameter\tx\tNaN\t0\t2\ttrue\t"), (3, "a default from min to max"));
-        assert_eq!(line("parameter\tx\t1\t0\t2\t1\t"), (3, "true or false in the fifth field"));
-        let many = vec!["parameter\tx\t1\t0\t2\ttrue\t"; MAX_PARAMETERS + 1].join("\n");
+        assert_eq!(line("policy\tp\tsampling"), (3, "five fields of a policy"));
+        assert_eq!(line("policy\tp\tyes\tsteps\t\t"), (3, "a kind of policy in the second field"));
+        assert_eq!(
+            line("policy\ttwo words\tsampling\tsteps\t\t").1,
+            "a name of 1 to 31 letters, digits, `-`, `_` and `.`"
+        );
+        assert_eq!(line("parameter\tx\t1\t0\t2\ttrue"), (3, "seven fields of a parameter"));
+        assert_eq!(line("parameter\tx\tone\t0\t2\ttrue\t\t"), (3, "a number as default, min and max"));
+        assert_eq!(line("parameter\tx\tNaN\t0\t2\ttrue\t\t"), (3, "a default from min to max"));
+        assert_eq!(line("parameter\tx\t1\t0\t2\t1\t\t"), (3, "true or false in the fifth field"));
+        let many = vec!["parameter\tx\t1\t0\t2\ttrue\t\t"; MAX_PARAMETERS + 1].join("\n");
         assert_eq!(line(&many), (3 + MAX_PARAMETERS, "16 parameters at most"));
-        let first = error("raddle policies\t1\nparameter\tx\t1\t0\t2\ttrue\t\nend\n");
+        let first = error("raddle policies\t2\nparameter\tx\t1\t0\t2\ttrue\t\t\nend\n");
         assert_eq!(first, (2, "a policy, a parameter or the end"));
     }
 

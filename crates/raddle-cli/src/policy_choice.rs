@@ -107,6 +107,12 @@ impl PolicyChoice {
         PolicyChoice::parse(&format!("{name}:{}", pairs.join(",")))
     }
 
+    /// Fills in what follows from the number of planned runs.
+    pub fn resolved(mut self, runs: u64) -> PolicyChoice {
+        policies::resolve(self.descriptor.name, &mut self.values, runs);
+        self
+    }
+
     /// A policy for where none is asked.
     pub fn any() -> PolicyChoice {
         let descriptor = &policies::ALL[0];
@@ -138,7 +144,7 @@ impl PolicyChoice {
 fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64), PolicyError> {
     let names: Vec<_> = descriptor.parameters.iter().map(|p| p.name).collect();
     let Some((name, value)) = pair.split_once('=') else {
-        let example = descriptor.parameters.first().map(|p| format!("{}={}", p.name, p.default));
+        let example = descriptor.parameters.first().map(|p| format!("{}={}", p.name, shown(p, p.default)));
         return Err(match example {
             Some(example) => PolicyError::NoValue { policy: descriptor.name, text: pair.to_string(), example },
             None => unknown_parameter(descriptor, pair, &names),
@@ -147,7 +153,8 @@ fn assignment(descriptor: &'static Descriptor, pair: &str) -> Result<(usize, f64
     let index = names.iter().position(|n| *n == name);
     let index = index.ok_or_else(|| unknown_parameter(descriptor, name, &names))?;
     let parameter = &descriptor.parameters[index];
-    let number = value.parse().ok().filter(|&number: &f64| {
+    let named = parameter.choices.iter().position(|choice| *choice == value).map(|index| index as f64);
+    let number = named.or_else(|| value.parse().ok()).filter(|&number: &f64| {
         number >= parameter.min && number <= parameter.max && !(parameter.whole && number.fract() != 0.0)
     });
     let number = number.ok_or_else(|| PolicyError::Value {
@@ -165,15 +172,29 @@ fn unknown_parameter(descriptor: &'static Descriptor, name: &str, names: &[&str]
 
 /// A parameter's range, in words.
 pub fn range(parameter: &Parameter) -> String {
+    if let [others @ .., last] = parameter.choices {
+        return format!("{} or {last}", others.join(", "));
+    }
     let what = if parameter.whole { "a whole number" } else { "a number" };
     format!("{what} from {} to {}", parameter.min, parameter.max)
+}
+
+/// A value of a parameter, as it is written on the command line.
+pub fn shown(parameter: &Parameter, value: f64) -> String {
+    match parameter.choices.get(value as usize) {
+        Some(choice) => (*choice).to_string(),
+        None => value.to_string(),
+    }
 }
 
 impl fmt::Display for PolicyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.descriptor.name)?;
-        for (i, (name, value)) in self.parameters().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { ':' } else { ',' })?;
+        let parameters = self.descriptor.parameters.iter().zip(&self.values).enumerate();
+        let told = parameters.filter(|(i, (parameter, value))| *i == 0 || **value != parameter.default);
+        for (i, (_, (parameter, value))) in told.enumerate() {
+            let separator = if i == 0 { ':' } else { ',' };
+            write!(f, "{separator}{}={}", parameter.name, shown(parameter, *value))?;
         }
         Ok(())
     }
@@ -194,10 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_filled_in_and_shown() {
+    fn what_differs_from_the_defaults_is_shown() {
         let parsed = |text| PolicyChoice::parse(text).expect("is right").to_string();
-        assert_eq!(parsed("pct"), "pct:d=3,k=0");
-        assert_eq!(parsed("pct:k=7"), "pct:d=3,k=7");
+        assert_eq!(parsed("pct"), "pct:d=3");
+        assert_eq!(parsed("pct:k=7,draw=uniform"), "pct:d=3,k=7,draw=uniform");
         assert_eq!(parsed("random"), "random");
     }
 
@@ -209,7 +230,7 @@ mod tests {
         assert_eq!(error("pct:d"), "`d` is not a parameter of `pct`: expected key=value, such as `d=3`");
         assert_eq!(
             error("pct:d=0.5"),
-            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 1 to 64"
+            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 0 to 64"
         );
         assert_eq!(error("pct:d=2,d=3"), "the parameter `d` of the policy `pct` is given twice");
     }

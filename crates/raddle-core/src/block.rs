@@ -11,6 +11,7 @@
 use core::sync::atomic::{AtomicI32, AtomicU32};
 
 use crate::decorators::guard;
+use crate::lessons::Lessons;
 use crate::policy::{Profile, MAX_PARAMETERS};
 use crate::races::{Places, Races};
 use crate::thread::MAX_THREADS;
@@ -48,6 +49,10 @@ pub struct Block {
     pub wishes: Wishes,
     /// The places that are known to race.
     pub places: Places,
+    /// What the policy is told of earlier runs.
+    pub lessons: Lessons,
+    /// What later runs can learn from this one.
+    pub trace: Trace,
     /// The races that were seen in this run.
     pub races: Races,
     /// What the runs of an order in one process did.
@@ -93,6 +98,8 @@ pub mod flag {
     pub const DETECT: u32 = 1 << 8;
     /// A data race is a failure.
     pub const RACE_FAILS: u32 = 1 << 9;
+    /// Fill in the [`super::Trace`].
+    pub const TRACE: u32 = 1 << 10;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`Settings::points`].
@@ -177,6 +184,22 @@ pub struct Summary {
     pub threads: u32,
     /// Cut at the step limit.
     pub cut: u32,
+    /// See [`Results::longest_phase`].
+    pub phase: u64,
+    /// As in [`Results`].
+    pub member: u64,
+}
+
+/// Steps whose objects are noted.
+pub const OBJECTS: usize = 1 << 16;
+
+/// What the decisions of a run do not tell.
+#[repr(C)]
+pub struct Trace {
+    /// Who created each thread, by thread id.
+    pub parents: [u16; MAX_THREADS],
+    /// The object of each recorded decision, as far as there is room.
+    pub objects: [u64; OBJECTS],
 }
 
 impl From<&Results> for Summary {
@@ -191,6 +214,8 @@ impl From<&Results> for Summary {
             guard_fired: results.guard_fired,
             threads: results.threads,
             cut: 0,
+            phase: results.longest_phase(),
+            member: results.member.into(),
         }
     }
 }
@@ -523,12 +548,18 @@ pub struct Results {
     pub threads_alive: u32,
     /// What instrumented files of the program make visible: see [`crate::hooks::offers`].
     pub offers: u32,
+    /// Which policy of a portfolio decided.
+    pub member: u32,
     /// Counted steps.
     pub steps: u64,
     /// Schedule points, counted or not.
     pub points: u64,
     /// Points that were reached while two threads were alive.
     pub shared_points: u64,
+    /// The steps before the last sequential stretch ended.
+    pub phase_start: u64,
+    /// The most steps between the ends of two sequential stretches, the last one not counted.
+    pub phase: u64,
     /// Hand-overs from one thread to another.
     pub switches: u64,
     /// Hash of (thread, event kind) at the counted steps.
@@ -555,6 +586,13 @@ pub struct Results {
     pub message_len: u32,
     /// The assertion's text or another explanation.
     pub message: [u8; MESSAGE],
+}
+
+impl Results {
+    /// The most steps between the ends of two sequential stretches.
+    pub fn longest_phase(&self) -> u64 {
+        self.phase.max(self.steps.saturating_sub(self.phase_start))
+    }
 }
 
 /// States of a thread in a [`ThreadReport`].

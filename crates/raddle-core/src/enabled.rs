@@ -91,11 +91,7 @@ impl EnabledSet {
         for (i, &word) in self.bits[..self.used as usize].iter().enumerate() {
             let here = word.count_ones() as usize;
             if k < here {
-                let mut word = word;
-                for _ in 0..k {
-                    word &= word - 1;
-                }
-                return Some(ThreadId((i * 64) as u16 + word.trailing_zeros() as u16));
+                return Some(ThreadId((i * 64) as u16 + nth_one(word, k)));
             }
             k -= here;
         }
@@ -136,6 +132,23 @@ impl EnabledSet {
             used => self.changed[..used as usize].fill(0),
         }
     }
+}
+
+/// Where the k-th one of a word is, counted from 0: there are more than k. The half that it is in, then the quarter,
+/// and so on.
+fn nth_one(mut word: u64, mut k: usize) -> u16 {
+    let mut at = 0;
+    let mut width = 32;
+    while width > 0 {
+        let low = (word & ((1 << width) - 1)).count_ones() as usize;
+        if k >= low {
+            k -= low;
+            word >>= width;
+            at += width;
+        }
+        width /= 2;
+    }
+    at as u16
 }
 
 fn ones(words: &[u64]) -> impl Iterator<Item = ThreadId> + '_ {

@@ -12,6 +12,7 @@ pub mod decorators;
 pub mod enabled;
 pub mod event;
 pub mod hooks;
+pub mod lessons;
 pub mod policies;
 pub mod policy;
 pub mod policy_list;

@@ -7,13 +7,14 @@
 
 use crate::enabled::EnabledSet;
 use crate::event::Event;
+use crate::lessons::Lessons;
 use crate::thread::ThreadId;
 
 /// The most parameters that a policy can have.
 pub const MAX_PARAMETERS: usize = 16;
 
 /// What a policy is told at the start of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Run<'a> {
     /// The seed of this run; all randomness must come from it.
     pub seed: u64,
@@ -21,6 +22,8 @@ pub struct Run<'a> {
     pub parameters: &'a [f64],
     /// What earlier runs showed.
     pub profile: Profile,
+    /// What earlier runs showed of threads and objects, as far as [`Descriptor::learns`] asks for it.
+    pub lessons: &'a Lessons,
 }
 
 /// What earlier runs of the campaign showed. By the block rule it comes from completed blocks of
@@ -32,6 +35,10 @@ pub struct Profile {
     pub steps: u64,
     /// The most threads that a run of the last block had; 0 when nothing is known yet.
     pub threads: u64,
+    /// The most schedule points that a run of the last block had, sequential stretches included.
+    pub points: u64,
+    /// The most steps between two sequential stretches in a run of the last block.
+    pub phase: u64,
 }
 
 /// A schedule point: a decision is due.
@@ -52,6 +59,8 @@ pub struct Point<'a> {
     /// The last step was taken alone but made a second thread enabled: it has just been counted,
     /// and a policy may treat it as a place for a preemption after the fact.
     pub opened: bool,
+    /// Schedule points so far, this one and sequential stretches included.
+    pub points: u64,
 }
 
 /// An algorithm that decides who goes next.
@@ -61,6 +70,9 @@ pub trait Policy {
 
     /// At least two threads are enabled: which of them takes the next step?
     fn choose(&mut self, point: &Point<'_>) -> ThreadId;
+
+    /// `parent` has created `child`, which is enabled from the next point on.
+    fn created(&mut self, _parent: ThreadId, _child: ThreadId) {}
 
     /// The thread spins or yields without progress: a policy that would run it for ever should
     /// prefer others from now on.
@@ -76,6 +88,11 @@ pub trait Policy {
     /// So many steps of a lease have been taken.
     fn pass(&mut self, _steps: u64) {}
 
+    /// Which policy of a portfolio decides in the run that has started.
+    fn member(&self) -> u32 {
+        0
+    }
+
     /// The run is over.
     fn end(&mut self) {}
 }
@@ -88,6 +105,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         (**self).choose(point)
     }
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        (**self).created(parent, child);
+    }
     fn lower(&mut self, thread: ThreadId) {
         (**self).lower(thread);
     }
@@ -96,6 +116,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn pass(&mut self, steps: u64) {
         (**self).pass(steps);
+    }
+    fn member(&self) -> u32 {
+        (**self).member()
     }
     fn end(&mut self) {
         (**self).end();
@@ -117,6 +140,84 @@ pub struct Parameter {
     pub max: f64,
     /// Whether only whole numbers make sense.
     pub whole: bool,
+    /// The names of the values 0, 1, …; empty when the value is a number.
+    pub choices: &'static [&'static str],
+}
+
+impl Parameter {
+    /// A number.
+    pub const fn number(name: &'static str, default: f64, min: f64, max: f64, help: &'static str) -> Parameter {
+        Parameter { name, help, default, min, max, whole: false, choices: &[] }
+    }
+
+    /// A whole number.
+    pub const fn whole(name: &'static str, default: f64, min: f64, max: f64, help: &'static str) -> Parameter {
+        Parameter { name, help, default, min, max, whole: true, choices: &[] }
+    }
+
+    /// One of several names, of which the first has the value 0.
+    pub const fn choice(
+        name: &'static str,
+        default: usize,
+        choices: &'static [&'static str],
+        help: &'static str,
+    ) -> Parameter {
+        let max = (choices.len() - 1) as f64;
+        Parameter { name, help, default: default as f64, min: 0.0, max, whole: true, choices }
+    }
+
+    /// Something that is on or off.
+    pub const fn switch(name: &'static str, default: bool, help: &'static str) -> Parameter {
+        Parameter::choice(name, default as usize, &["off", "on"], help)
+    }
+}
+
+/// What a policy is told of earlier runs; each includes what stands above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Learns {
+    /// Nothing.
+    Nothing = 0,
+    /// The [`Profile`].
+    Steps,
+    /// The steps of each thread: [`Lessons::threads`].
+    Lengths,
+    /// Which objects threads share: [`Lessons::counts`].
+    Objects,
+    /// Orders of operations that no run has shown: [`Lessons::orders`].
+    Orders,
+}
+
+impl Learns {
+    /// All of them.
+    pub const ALL: [Learns; 5] = [Learns::Nothing, Learns::Steps, Learns::Lengths, Learns::Objects, Learns::Orders];
+
+    /// In a list of policies.
+    pub fn name(self) -> &'static str {
+        ["nothing", "steps", "lengths", "objects", "orders"][self as usize]
+    }
+}
+
+/// How the runs of a policy are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Each run is drawn by its seed; threads take turns.
+    Sampling = 0,
+    /// Each run depends on the one before it: the policy's state outlives the run, and there is one job.
+    Systematic,
+    /// Threads really run at the same time; the order that happened is recorded.
+    Parallel,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Sampling, Kind::Systematic, Kind::Parallel];
+
+    /// In a list of policies.
+    pub fn name(self) -> &'static str {
+        ["sampling", "systematic", "parallel"][self as usize]
+    }
 }
 
 /// What the command line and the runtime must know of a policy.
@@ -130,8 +231,10 @@ pub struct Descriptor {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Whether it uses the [`Profile`] of earlier runs.
-    pub learns: bool,
+    /// How its runs are made.
+    pub kind: Kind,
+    /// What it is told of earlier runs.
+    pub learns: Learns,
     /// Bytes and alignment of the policy's state.
     pub layout: core::alloc::Layout,
     /// Builds the policy in zeroed memory of that layout.
@@ -150,12 +253,13 @@ macro_rules! descriptor {
         $crate::descriptor!(@ $type, |_memory: *mut $type| (), $($rest)*)
     };
     (@ $type:ty, $init:expr, name: $name:expr, summary: $summary:expr, source: $source:expr,
-     learns: $learns:expr, parameters: $parameters:expr) => {
+     kind: $kind:expr, learns: $learns:expr, parameters: $parameters:expr) => {
         $crate::policy::Descriptor {
             name: $name,
             summary: $summary,
             source: $source,
             parameters: $parameters,
+            kind: $kind,
             learns: $learns,
             layout: ::core::alloc::Layout::new::<$type>(),
             build: {

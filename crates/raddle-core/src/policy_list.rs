@@ -3,13 +3,14 @@
 //! Lines of fields that are separated by tabs:
 //!
 //! ```text
-//! raddle policies  1
-//! policy     NAME  LEARNS   SUMMARY  SOURCE
-//! parameter  NAME  DEFAULT  MIN  MAX  WHOLE  HELP
+//! raddle policies  2
+//! policy     NAME  KIND     LEARNS  SUMMARY  SOURCE
+//! parameter  NAME  DEFAULT  MIN  MAX  WHOLE  CHOICES  HELP
 //! end
 //! ```
 //!
-//! A parameter belongs to the policy above it; of two policies with one name the first counts.
+//! A parameter belongs to the policy above it; its choices are separated by `|`. Of two policies with one name
+//! the first counts.
 
 use core::fmt::{self, Write};
 
@@ -19,7 +20,7 @@ use crate::policy::{Descriptor, MAX_PARAMETERS};
 pub const VARIABLE: &str = "RADDLE_POLICIES";
 
 /// The first line.
-pub const HEADER: &str = "raddle policies\t1";
+pub const HEADER: &str = "raddle policies\t2";
 
 /// The last line.
 pub const END: &str = "end";
@@ -53,6 +54,11 @@ pub const fn check(policy: &Descriptor) {
             parameter.min <= parameter.default && parameter.default <= parameter.max,
             "a parameter's default is from its min to its max"
         );
+        let mut choice = 0;
+        while choice < parameter.choices.len() {
+            assert!(is_name(parameter.choices[choice]), "a choice's name is like a parameter's");
+            choice += 1;
+        }
         i += 1;
     }
 }
@@ -61,10 +67,15 @@ pub const fn check(policy: &Descriptor) {
 pub fn write<'a>(out: &mut dyn Write, policies: impl Iterator<Item = &'a Descriptor>) -> fmt::Result {
     writeln!(out, "{HEADER}")?;
     for p in policies {
-        writeln!(out, "policy\t{}\t{}\t{}\t{}", Field(p.name), p.learns, Field(p.summary), Field(p.source))?;
+        write!(out, "policy\t{}\t{}\t{}", Field(p.name), p.kind.name(), p.learns.name())?;
+        writeln!(out, "\t{}\t{}", Field(p.summary), Field(p.source))?;
         for p in p.parameters {
             write!(out, "parameter\t{}\t{}\t{}\t{}", Field(p.name), p.default, p.min, p.max)?;
-            writeln!(out, "\t{}\t{}", p.whole, Field(p.help))?;
+            write!(out, "\t{}\t", p.whole)?;
+            for (i, choice) in p.choices.iter().enumerate() {
+                write!(out, "{}{}", if i == 0 { "" } else { "|" }, Field(choice))?;
+            }
+            writeln!(out, "\t{}", Field(p.help))?;
         }
     }
     writeln!(out, "{END}")
@@ -94,8 +105,8 @@ mod tests {
     fn lists_policies_with_their_parameters() {
         let mut text = String::new();
         write(&mut text, policies::ALL.iter()).expect("a string takes all");
-        assert!(text.starts_with("raddle policies\t1\npolicy\trandom\tfalse\t"), "{text}");
-        assert!(text.contains("\nparameter\td\t3\t1\t64\ttrue\t"), "{text}");
+        assert!(text.starts_with("raddle policies\t2\npolicy\trandom\tsampling\tnothing\t"), "{text}");
+        assert!(text.contains("\nparameter\td\t3\t0\t64\ttrue\t\t"), "{text}");
         assert!(text.ends_with("\nend\n"), "{text}");
     }
 

@@ -2,7 +2,8 @@
 
 use crate::enabled::EnabledSet;
 use crate::event::{Event, EventKind};
-use crate::policy::{Point, Policy, Profile, Run};
+use crate::lessons::Lessons;
+use crate::policy::{Descriptor, Point, Policy, Profile, Run};
 use crate::thread::ThreadId;
 
 /// One operation of a toy thread.
@@ -43,9 +44,41 @@ pub struct Outcome {
     pub deadlock: bool,
 }
 
+/// A policy on the heap. It stays there: a test needs few.
+pub fn built(descriptor: &Descriptor) -> Box<dyn Policy> {
+    // SAFETY: zeroed memory of the policy's layout, which is given back by the box's drop with the same layout.
+    unsafe { Box::from_raw((descriptor.build)(std::alloc::alloc_zeroed(descriptor.layout))) }
+}
+
+/// Nothing is known of earlier runs.
+pub const UNKNOWN: Known<'static> =
+    Known { profile: Profile { steps: 0, threads: 0, points: 0, phase: 0 }, lessons: None };
+
+/// What is known of earlier runs.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// See [`Run::profile`].
+    pub profile: Profile,
+    /// See [`Run::lessons`].
+    pub lessons: Option<&'a Lessons>,
+}
+
 /// Runs a toy program under a policy.
 pub fn run<P: Policy>(policy: &mut P, program: &Program, seed: u64, parameters: &[f64]) -> Outcome {
-    run_with(policy, program, seed, parameters, |_, _| {})
+    run_with(policy, program, seed, parameters, UNKNOWN, |_, _| {})
+}
+
+/// Runs a toy program under a policy as long as its schedule so far is of interest.
+#[cfg(feature = "std")]
+pub fn run_while<P: Policy>(
+    policy: &mut P,
+    program: &Program,
+    seed: u64,
+    parameters: &[f64],
+    known: Known<'_>,
+    mut interesting: impl FnMut(&[usize]) -> bool,
+) -> Outcome {
+    run_fully(policy, program, seed, parameters, known, |_, _| {}, |s| interesting(s))
 }
 
 /// Runs a toy program under a policy; `before` is called before each decision.
@@ -54,10 +87,25 @@ pub fn run_with<P: Policy>(
     program: &Program,
     seed: u64,
     parameters: &[f64],
-    mut before: impl FnMut(&mut P, &Point<'_>),
+    known: Known<'_>,
+    before: impl FnMut(&mut P, &Point<'_>),
 ) -> Outcome {
-    policy.start(&Run { seed, parameters, profile: Profile::default() });
+    run_fully(policy, program, seed, parameters, known, before, |_| true)
+}
+
+fn run_fully<P: Policy>(
+    policy: &mut P,
+    program: &Program,
+    seed: u64,
+    parameters: &[f64],
+    known: Known<'_>,
+    mut before: impl FnMut(&mut P, &Point<'_>),
+    mut interesting: impl FnMut(&[usize]) -> bool,
+) -> Outcome {
+    let lessons = known.lessons.unwrap_or(Lessons::none());
+    policy.start(&Run { seed, parameters, profile: known.profile, lessons });
     let n = program.threads.len();
+    (1..n).for_each(|t| policy.created(ThreadId::MAIN, ThreadId(t as u16)));
     let mut at = vec![0; n];
     let mut holder = [None; 16];
     let mut enabled = EnabledSet::new();
@@ -81,7 +129,7 @@ pub fn run_with<P: Policy>(
             };
             enabled.set(ThreadId(t as u16), ready);
         }
-        if enabled.is_empty() {
+        if enabled.is_empty() || !interesting(&outcome.schedule) {
             outcome.deadlock = (0..n).any(|t| at[t] < program.threads[t].len());
             policy.end();
             return outcome;
@@ -92,7 +140,8 @@ pub fn run_with<P: Policy>(
         } else {
             let opened = core::mem::take(&mut alone);
             outcome.steps += u64::from(opened);
-            let point = Point { current, enabled: &enabled, pending: &pending, spins: 0, step: outcome.steps, opened };
+            let (step, points) = (outcome.steps, outcome.schedule.len() as u64 + 1);
+            let point = Point { current, enabled: &enabled, pending: &pending, spins: 0, step, opened, points };
             before(policy, &point);
             let chosen = policy.choose(&point);
             assert!(enabled.contains(chosen), "{chosen} is not enabled");

@@ -7,9 +7,11 @@ use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use raddle_core::block::{self, Block, Control, Results, Settings, Summary, ThreadReport, SUMMARIES};
+use raddle_core::policy::Learns;
 use raddle_core::races::{FILES, PLACES, RACES};
 use raddle_core::{Decision, MAX_THREADS};
 
+use super::lessons::{self, Observed, Told};
 use super::races::{Place, Seen};
 use super::wire::Wishes;
 use crate::sys;
@@ -129,6 +131,24 @@ impl SharedBlock {
             let Ok(address) = u32::try_from(place.address) else { continue };
             to.at[to.count as usize] = (file as u32, address);
             to.count += 1;
+        }
+    }
+
+    /// Tells the policy of earlier runs, between two runs.
+    pub fn tell(&mut self, told: &Told) {
+        // SAFETY: between two runs only this side touches the lessons; zero bytes are valid.
+        told.write(unsafe { &mut *addr_of_mut!((*self.at.as_ptr()).lessons) });
+    }
+
+    /// What later runs can learn from the last one, which was traced.
+    pub fn observed(&self, learns: Learns) -> Observed {
+        let (length, threads) = (self.results().log_len.min(self.log_capacity), self.results().threads);
+        let start = self.at.as_ptr().cast::<u8>().wrapping_add(Block::LOG_OFFSET).cast::<u32>();
+        // SAFETY: inside the mapping, which has room for log_capacity decisions there; the run is over.
+        unsafe {
+            let (log, trace) =
+                (std::slice::from_raw_parts(start, length as usize), &*addr_of!((*self.at.as_ptr()).trace));
+            lessons::observe(log, &trace.objects, &trace.parents[..(threads as usize).min(MAX_THREADS)], learns)
         }
     }
 

@@ -31,6 +31,8 @@ struct Member {
     gone: bool,
     /// Orders that it has not finished.
     orders: usize,
+    /// The version of what it was told last.
+    told: u64,
 }
 
 /// The jobs.
@@ -60,7 +62,7 @@ impl Crew {
                     drop(ours);
                     Job { plan, core, runtime, scratch: directories, output, parent }.live(theirs)
                 }
-                _ => crew.members.push(Member { pid, channel: ours, gone: false, orders: 0 }),
+                _ => crew.members.push(Member { pid, channel: ours, gone: false, orders: 0, told: 0 }),
             }
         }
         Ok(crew)
@@ -74,8 +76,12 @@ impl Crew {
 
     /// Gives a job something to do.
     pub fn give(&mut self, job: usize, order: &Order) -> io::Result<()> {
-        self.members[job].orders += 1;
-        self.members[job].channel.send(order)
+        let member = &mut self.members[job];
+        member.orders += 1;
+        if std::mem::replace(&mut member.told, order.version) == order.version && order.told.is_some() {
+            return member.channel.send(&Order { told: None, ..order.clone() });
+        }
+        member.channel.send(order)
     }
 
     /// Whether any job has something to do.

@@ -7,11 +7,14 @@
 //! after it counts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use raddle_core::block::{Stacks, STACKS};
-use raddle_core::policy::Profile;
+use raddle_core::policy::{Learns, Profile};
 
+use super::lessons::{Learner, Told};
 use super::plan::Recording;
+use super::portfolio::Shares;
 use super::races::Place;
 use super::run_report::RunReport;
 use super::wire::Order;
@@ -53,7 +56,7 @@ fn remember(all: &mut [Stacks; STACKS], seen: &[Stacks; STACKS]) {
 pub struct Dispatch {
     runs: u64,
     jobs: u64,
-    learns: bool,
+    learns: Learns,
     keep_going: bool,
     /// The next run that nobody has been given.
     next: u64,
@@ -65,6 +68,11 @@ pub struct Dispatch {
     profile: Profile,
     /// The maximum over the block that is counting.
     block: Profile,
+    learner: Learner,
+    portfolio: Option<Shares>,
+    /// What the policy is told, and which version of it that is; 0 is nothing.
+    told: Option<Arc<Told>>,
+    version: u64,
     /// The threads that the runs of the first block made, at most.
     stacks: [Stacks; STACKS],
     /// Whether runs are told which places race.
@@ -81,7 +89,7 @@ pub struct Dispatch {
 
 impl Dispatch {
     /// A campaign of so many runs on so many jobs; `learns` is the policy's.
-    pub fn new(runs: u64, jobs: usize, learns: bool, keep_going: bool) -> Dispatch {
+    pub fn new(runs: u64, jobs: usize, learns: Learns, keep_going: bool) -> Dispatch {
         Dispatch {
             runs,
             jobs: jobs as u64,
@@ -92,6 +100,10 @@ impl Dispatch {
             waiting: BTreeMap::new(),
             profile: Profile::default(),
             block: Profile::default(),
+            learner: Learner::default(),
+            portfolio: None,
+            told: None,
+            version: 0,
             stacks: Default::default(),
             learns_places: false,
             places: BTreeSet::new(),
@@ -100,6 +112,12 @@ impl Dispatch {
             fixed_profile: false,
             fixed_stacks: false,
         }
+    }
+
+    /// Shifts the budget of a portfolio.
+    pub fn with_portfolio(mut self) -> Dispatch {
+        self.portfolio = Some(Shares::default());
+        self
     }
 
     /// Tells runs which places were seen to race in completed blocks.
@@ -114,13 +132,13 @@ impl Dispatch {
         self.stacks = recording.stacks;
         self.places = recording.places.iter().cloned().collect();
         (self.fixed_profile, self.fixed_stacks) = (true, true);
-        (self.learns, self.learns_places) = (false, false);
+        (self.learns, self.learns_places) = (Learns::Nothing, false);
         self
     }
 
     /// Whether runs of a block need what the block before has shown.
     fn in_blocks(&self) -> bool {
-        self.learns || self.learns_places || self.counting <= FIRST_BLOCK
+        self.learns > Learns::Nothing || self.learns_places || self.counting <= FIRST_BLOCK
     }
 
     /// The last run that is worth making.
@@ -154,7 +172,19 @@ impl Dispatch {
         let learned = self.counting > FIRST_BLOCK || self.fixed_stacks;
         let stacks = if learned { self.stacks } else { Default::default() };
         let places = self.places.iter().cloned().collect();
-        Some(Order { first, last, profile: self.profile, stacks, places })
+        let (traced, told, version) = (self.traced(first), self.told.clone(), self.version);
+        Some(Order { first, last, profile: self.profile, stacks, places, traced, told, version })
+    }
+
+    /// What is to be learned from a run, beyond its size. It is the same for all runs of a block.
+    fn traced(&self, run: u64) -> Learns {
+        match self.learns {
+            Learns::Nothing | Learns::Steps => Learns::Nothing,
+            // What is untested changes with every run.
+            Learns::Orders if run <= THOUSAND => Learns::Orders,
+            learns if run <= FIRST_BLOCK => learns,
+            _ => Learns::Nothing,
+        }
     }
 
     /// A run is over.
@@ -184,20 +214,44 @@ impl Dispatch {
     pub fn book(&mut self, report: &RunReport) {
         self.block.steps = self.block.steps.max(report.counts.steps);
         self.block.threads = self.block.threads.max(report.counts.threads);
+        self.block.points = self.block.points.max(report.counts.points);
+        self.block.phase = self.block.phase.max(report.counts.phase);
         if self.counting <= FIRST_BLOCK && !self.fixed_stacks {
             remember(&mut self.stacks, &report.stacks);
+        }
+        if let Some(observed) = &report.observed {
+            self.learner.add(observed);
+        }
+        if let Some(portfolio) = &mut self.portfolio {
+            portfolio.add(report.counts.member, report.counts.hash);
         }
         if self.learns_places {
             self.found.extend(report.racing.iter().cloned());
         }
         if self.counting == block_end(self.counting) {
             self.places.append(&mut self.found);
-            if self.learns && !self.fixed_profile {
+            if self.learns > Learns::Nothing && !self.fixed_profile {
                 self.profile = self.block;
             }
+            self.tell();
             self.block = Profile::default();
         }
         self.counting += 1;
+    }
+
+    /// A block is complete: tells the runs that follow what is known now.
+    fn tell(&mut self) {
+        if self.learns <= Learns::Steps {
+            return;
+        }
+        if let Some(portfolio) = &mut self.portfolio {
+            self.learner.share(portfolio.shift());
+        }
+        let told = self.learner.told();
+        if self.told.as_deref() != Some(&told) {
+            self.told = Some(Arc::new(told));
+            self.version += 1;
+        }
     }
 
     /// Whether all runs that count have been counted.
@@ -243,6 +297,7 @@ mod tests {
             output_cut: false,
             stacks: Default::default(),
             racing: Vec::new(),
+            observed: None,
         }
     }
 
@@ -276,7 +331,7 @@ mod tests {
     fn results_do_not_depend_on_the_number_of_jobs() {
         for failing in [&[][..], &[150], &[150, 140, 333]] {
             for keep_going in [false, true] {
-                let new = |jobs| Dispatch::new(400, jobs, true, keep_going);
+                let new = |jobs| Dispatch::new(400, jobs, Learns::Steps, keep_going);
                 let alone = campaign(new(1), 1, failing, 0);
                 for seed in 0..20 {
                     let jobs = 1 + seed as usize % 7;
@@ -288,18 +343,18 @@ mod tests {
 
     #[test]
     fn stops_at_the_lowest_failing_run() {
-        let counted = campaign(Dispatch::new(400, 4, false, false), 4, &[90, 200, 95], 3);
+        let counted = campaign(Dispatch::new(400, 4, Learns::Nothing, false), 4, &[90, 200, 95], 3);
         assert_eq!(counted.len(), 90);
         assert!(counted[89].failure().is_some());
     }
 
     #[test]
     fn what_is_learned_is_the_last_blocks_maximum() {
-        let counted = campaign(Dispatch::new(139, 3, true, false), 3, &[], 1);
+        let counted = campaign(Dispatch::new(139, 3, Learns::Steps, false), 3, &[], 1);
         let most = |runs: std::ops::RangeInclusive<u64>| {
             counted.iter().filter(|r| runs.contains(&r.run)).map(|r| r.counts.steps).max().unwrap_or(0)
         };
-        let told = |steps, run| made(run, Profile { steps, threads: 2 }, false);
+        let told = |steps, run| made(run, Profile { steps, threads: 2, ..Profile::default() }, false);
         assert_eq!(counted[9], made(10, Profile::default(), false));
         assert_eq!(counted[10], told(most(1..=10), 11));
         assert_eq!(counted[138], told(most(75..=138), 139));
@@ -307,7 +362,7 @@ mod tests {
 
     #[test]
     fn a_policy_that_does_not_learn_is_told_nothing() {
-        let mut dispatch = Dispatch::new(400, 2, false, false);
+        let mut dispatch = Dispatch::new(400, 2, Learns::Nothing, false);
         for order in std::iter::from_fn(|| dispatch.order(16)).take(20) {
             assert_eq!(order.profile, Profile::default());
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use libc::pid_t;
 use raddle_core::block::{command, event, fallback, flag, OsReason, Outcome};
+use raddle_core::policy::Learns;
 
 use super::block::{self, SharedBlock};
 use super::classify::TimedOut;
@@ -180,12 +181,19 @@ impl<'a> Executor<'a> {
 
     fn configure(&mut self, seed: u64, order: &Order) {
         self.block.set_places(&order.places);
+        if let Some(told) = &order.told {
+            self.block.tell(told);
+        }
         self.block.set(|settings| {
             settings.first_run = 0;
             settings.last_run = 0;
             settings.seed = seed;
             settings.profile = order.profile;
             settings.stacks = order.stacks;
+            settings.flags &= !flag::TRACE;
+            if order.traced > Learns::Nothing {
+                settings.flags |= flag::TRACE;
+            }
         });
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use libc::pid_t;
+use raddle_core::policy::Learns;
 
 use super::dispatch::FIRST_BLOCK;
 use super::executor::Halt;
@@ -96,6 +97,9 @@ fn fulfil_in_check(
         channel.send(&Reply::Reached(reached))?;
         return Ok(channel.send(&Reply::Idle)?);
     }
+    if order.traced > Learns::Nothing {
+        return fulfil_traced(runner, order, keep_going, channel);
+    }
     let mut rest = order.clone();
     while rest.first <= rest.last {
         let (batch, failing) = runner.check(&rest)?;
@@ -111,6 +115,22 @@ fn fulfil_in_check(
             if failed && !keep_going {
                 break;
             }
+        }
+    }
+    Ok(channel.send(&Reply::Idle)?)
+}
+
+/// Makes the runs of an order in the program's check, one by one, because later runs learn from them.
+fn fulfil_traced(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mut Channel) -> Result<(), Halt> {
+    for run in order.first..=order.last {
+        let report = runner.check_traced(run, order)?;
+        if let Some(reason) = runner.os_threads() {
+            channel.send(&Reply::OsThreads(reason))?;
+        }
+        let failed = report.failure().is_some();
+        channel.send(&Reply::Runs(vec![report]))?;
+        if failed && !keep_going {
+            break;
         }
     }
     Ok(channel.send(&Reply::Idle)?)
@@ -156,7 +176,7 @@ fn fulfil(
         channel.send(&Reply::Fallback(reason))?;
     }
     let mut order = order.clone();
-    let series = order.first > FIRST_BLOCK && runner.can_make_series();
+    let series = order.first > FIRST_BLOCK && order.traced == Learns::Nothing && runner.can_make_series();
     if series && make_series(runner, &mut order, keep_going, channel)? {
         return Ok(channel.send(&Reply::Idle)?);
     }

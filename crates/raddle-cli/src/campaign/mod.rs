@@ -18,8 +18,10 @@ mod frames;
 mod interrupt;
 mod job;
 pub mod launch;
+mod lessons;
 pub mod output;
 pub mod plan;
+mod portfolio;
 pub mod progress;
 pub mod races;
 pub mod recorder;
@@ -46,6 +48,7 @@ use plan::Plan;
 use progress::Progress;
 use races::Place;
 use raddle_core::block::{Points, SUMMARIES};
+use raddle_core::policy::Learns;
 use recorder::Recorder;
 use run_report::{Divergence, Failure, RunReport, Verdict};
 use scratch::Scratch;
@@ -186,6 +189,9 @@ impl<'a> Main<'a> {
     fn new(plan: &'a Plan, recorder: Option<&'a Recorder>, jobs: usize, show_progress: bool) -> Main<'a> {
         let learns = plan.policy.descriptor.learns;
         let mut dispatch = Dispatch::new(plan.runs, jobs, learns, plan.keep_going);
+        if plan.policy.descriptor.name == raddle_core::policies::portfolio::DESCRIPTOR.name {
+            dispatch = dispatch.with_portfolio();
+        }
         if plan.points == Points::Race {
             dispatch = dispatch.with_places();
         }
@@ -233,7 +239,7 @@ impl<'a> Main<'a> {
             for batch in std::mem::take(&mut self.batches).into_values() {
                 batch.reports().for_each(|report| self.dispatch.accept(report));
             }
-            let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, false, false)).rest();
+            let rest = std::mem::replace(&mut self.dispatch, Dispatch::new(0, 1, Learns::Nothing, false)).rest();
             rest.for_each(|report| self.take(report));
         }
         self.progress.finish();

@@ -140,6 +140,11 @@ impl Plan {
         }
     }
 
+    /// The policy with all that follows from the number of runs.
+    pub fn resolved_policy(&self) -> PolicyChoice {
+        self.policy.clone().resolved(self.runs)
+    }
+
     /// Whether a run that ended well can be told by its status alone.
     pub fn status_tells(&self) -> bool {
         let expect = &self.expect;
@@ -168,8 +173,7 @@ impl Plan {
             flags |= flag::FIBERS;
         }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
-        let any = PolicyChoice::any();
-        let policy = if self.recording.is_some() { &any } else { &self.policy };
+        let policy = if self.recording.is_some() { PolicyChoice::any() } else { self.resolved_policy() };
         Settings {
             seed: 0,
             policy: policy.block_name(),

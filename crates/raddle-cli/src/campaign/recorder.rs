@@ -60,7 +60,7 @@ impl Recorder {
             environment: self.environment.clone(),
             build_id: target.program.build_id.clone().unwrap_or_else(|| "unknown".to_string()),
             policy: plan.policy.descriptor.name.to_string(),
-            parameters: plan.policy.parameters().map(|(name, value)| (name.to_string(), value)).collect(),
+            parameters: plan.resolved_policy().parameters().map(|(name, value)| (name.to_string(), value)).collect(),
             guard: plan.guard,
             seed: plan.seed,
             run: report.run,

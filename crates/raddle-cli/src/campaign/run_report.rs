@@ -4,6 +4,7 @@ use raddle_core::block::{Results, Stacks, Summary, STACKS};
 use raddle_core::policy::Profile;
 use serde::{Deserialize, Serialize};
 
+use super::lessons::Observed;
 use super::races::Place;
 use super::threads::ThreadView;
 use super::wire::{stacks_on_the_wire, ProfileOnTheWire};
@@ -27,6 +28,9 @@ pub struct RunReport {
     /// Places that it saw racing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub racing: Vec<Place>,
+    /// What later runs can learn from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Box<Observed>>,
 }
 
 fn no_stacks(stacks: &[Stacks; STACKS]) -> bool {
@@ -73,6 +77,10 @@ pub struct Counts {
     pub hash: u64,
     /// How often the starvation guard stepped in.
     pub guard_fired: u64,
+    /// The most steps between two sequential stretches.
+    pub phase: u64,
+    /// Which policy of a portfolio decided.
+    pub member: u64,
 }
 
 impl From<&Results> for Counts {
@@ -85,6 +93,8 @@ impl From<&Results> for Counts {
             threads: results.threads.into(),
             hash: results.hash,
             guard_fired: results.guard_fired,
+            phase: results.longest_phase(),
+            member: results.member.into(),
         }
     }
 }
@@ -99,6 +109,8 @@ impl From<&Summary> for Counts {
             threads: summary.threads.into(),
             hash: summary.hash,
             guard_fired: summary.guard_fired,
+            phase: summary.phase,
+            member: summary.member,
         }
     }
 }

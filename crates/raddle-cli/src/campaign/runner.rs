@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use raddle_core::block::{Outcome, Results};
+use raddle_core::policy::Learns;
 
 use super::block;
 use super::check;
@@ -13,6 +14,7 @@ use super::dispatch;
 use super::executor::{Executor, Halt, Over};
 use super::findings;
 use super::frames::Frames;
+use super::lessons::Observed;
 use super::output::Output;
 use super::plan::Plan;
 use super::races::{Files, Seen};
@@ -93,6 +95,22 @@ impl<'a> Runner<'a> {
         self.executor.reach_check()
     }
 
+    /// Makes one run of an order in the program's check, from which later runs learn.
+    pub fn check_traced(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
+        let one = Order { first: run, last: run, ..order.clone() };
+        loop {
+            match self.check(&one)? {
+                (_, Some(report)) => return Ok(report),
+                (batch, None) => {
+                    let report = batch.reports().next();
+                    if let Some(report) = report {
+                        return Ok(RunReport { observed: self.observed(order), ..report });
+                    }
+                }
+            }
+        }
+    }
+
     /// Makes runs of an order in the program's check: those that passed, and the failing one after them.
     pub fn check(&mut self, order: &Order) -> Result<(Batch, Option<RunReport>), Halt> {
         loop {
@@ -162,7 +180,13 @@ impl<'a> Runner<'a> {
             output_cut: self.executor.output.was_cut(),
             stacks: if run <= dispatch::FIRST_BLOCK { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
+            observed: self.observed(order),
         })
+    }
+
+    /// What later runs can learn from the last one, if anything.
+    fn observed(&self, order: &Order) -> Option<Box<Observed>> {
+        (order.traced > Learns::Nothing).then(|| Box::new(self.executor.block.observed(order.traced)))
     }
 
     /// The first race of a run that is otherwise good, if that is a failure.

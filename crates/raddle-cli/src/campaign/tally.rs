@@ -164,6 +164,7 @@ mod tests {
             output_cut: false,
             stacks: Default::default(),
             racing: Vec::new(),
+            observed: None,
         }
     }
 

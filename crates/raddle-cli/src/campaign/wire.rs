@@ -3,12 +3,14 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 use raddle_core::block::{Stacks, Summary, STACKS};
-use raddle_core::policy::Profile;
+use raddle_core::policy::{Learns, Profile};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::lessons::Told;
 use super::races::Place;
 use super::run_report::{Counts, RunReport, Verdict};
 use super::target_error::TargetError;
@@ -28,6 +30,13 @@ pub struct Order {
     pub stacks: [Stacks; STACKS],
     /// The places that earlier runs saw racing.
     pub places: Vec<Place>,
+    /// What later runs shall learn from these.
+    #[serde(with = "LearnsOnTheWire")]
+    pub traced: Learns,
+    /// What the policy is told, if it is not what the job was told last.
+    pub told: Option<Arc<Told>>,
+    /// Which version of it that is.
+    pub version: u64,
 }
 
 /// Sizes of stacks, and how many threads have each.
@@ -49,7 +58,16 @@ pub mod stacks_on_the_wire {
 impl Order {
     /// Asks what the program's check wants; no run is made.
     pub fn survey() -> Order {
-        Order { first: 0, last: 0, profile: Profile::default(), stacks: Default::default(), places: Vec::new() }
+        Order {
+            first: 0,
+            last: 0,
+            profile: Profile::default(),
+            stacks: Default::default(),
+            places: Vec::new(),
+            traced: Learns::Nothing,
+            told: None,
+            version: 0,
+        }
     }
 
     /// Whether it is [`Order::survey`].
@@ -115,6 +133,7 @@ impl Batch {
             output_cut: false,
             stacks: Default::default(),
             racing: Vec::new(),
+            observed: None,
         })
     }
 }
@@ -138,12 +157,25 @@ pub enum Reply {
     Failed(TargetError),
 }
 
+/// How it is written what is learned.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Learns")]
+enum LearnsOnTheWire {
+    Nothing,
+    Steps,
+    Lengths,
+    Objects,
+    Orders,
+}
+
 /// How a profile is written.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Profile")]
 pub struct ProfileOnTheWire {
     steps: u64,
     threads: u64,
+    points: u64,
+    phase: u64,
 }
 
 /// One end of the connection between the main process and a job.
@@ -225,13 +257,8 @@ mod tests {
     #[test]
     fn messages_arrive_and_the_end_is_noticed() {
         let (mut here, mut there) = Channel::pair().expect("a pair");
-        let order = Order {
-            first: 1,
-            last: 9,
-            profile: Profile { steps: 3, threads: 2 },
-            stacks: Default::default(),
-            places: Vec::new(),
-        };
+        let profile = Profile { steps: 3, threads: 2, points: 5, phase: 1 };
+        let order = Order { first: 1, last: 9, profile, traced: Learns::Objects, ..Order::survey() };
         here.send(&order).expect("sent");
         assert_eq!(there.receive().expect("received"), Some(order));
         drop(here);

@@ -12,7 +12,7 @@ use crate::args;
 use crate::error::Error;
 use crate::exit_code;
 use crate::own_policies;
-use crate::policy_choice::range;
+use crate::policy_choice::{range, shown};
 use crate::report::command_line::quoted;
 
 /// Runs the command.
@@ -39,7 +39,8 @@ fn table(all: &[Descriptor], width: u16) -> String {
     for policy in all {
         let mut text = policy.summary.to_string();
         for parameter in policy.parameters {
-            text += &format!("\n  {}={}: {}; {}", parameter.name, parameter.default, parameter.help, range(parameter));
+            let default = shown(parameter, parameter.default);
+            text += &format!("\n  {}={default}: {}; {}", parameter.name, parameter.help, range(parameter));
         }
         table.add_row([policy.name, &text, policy.source]);
     }
@@ -50,7 +51,9 @@ fn table(all: &[Descriptor], width: u16) -> String {
 fn example(all: &[Descriptor], runtime: Option<&Path>) -> String {
     let with_parameters = all.iter().find_map(|policy| Some((policy, policy.parameters.first()?)));
     let policy = match with_parameters {
-        Some((policy, parameter)) => format!("{}:{}={}", policy.name, parameter.name, parameter.default),
+        Some((policy, parameter)) => {
+            format!("{}:{}={}", policy.name, parameter.name, shown(parameter, parameter.default))
+        }
         None => "NAME".to_string(),
     };
     let runtime = runtime.map(|file| format!("--runtime {} ", quoted(file.as_os_str()))).unwrap_or_default();
@@ -62,7 +65,8 @@ struct PolicyReport {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    learns: bool,
+    kind: &'static str,
+    learns: &'static str,
     parameters: Vec<ParameterReport>,
 }
 
@@ -74,6 +78,7 @@ struct ParameterReport {
     min: f64,
     max: f64,
     whole: bool,
+    choices: &'static [&'static str],
 }
 
 impl PolicyReport {
@@ -85,12 +90,14 @@ impl PolicyReport {
             min: p.min,
             max: p.max,
             whole: p.whole,
+            choices: p.choices,
         });
         PolicyReport {
             name: policy.name,
             summary: policy.summary,
             source: policy.source,
-            learns: policy.learns,
+            kind: policy.kind.name(),
+            learns: policy.learns.name(),
             parameters: parameters.collect(),
         }
     }
@@ -106,7 +113,10 @@ mod tests {
         for policy in policies::ALL {
             assert!(text.contains(policy.name), "{text}");
             for parameter in policy.parameters {
-                assert!(text.contains(&format!("{}={}", parameter.name, parameter.default)), "{text}");
+                assert!(
+                    text.contains(&format!("{}={}", parameter.name, shown(parameter, parameter.default))),
+                    "{text}"
+                );
             }
         }
     }

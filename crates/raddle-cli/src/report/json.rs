@@ -1,5 +1,6 @@
 //! The JSON of a campaign, as the contract has it. Fields are added, never changed.
 
+use raddle_core::policy::Parameter;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
@@ -75,7 +76,7 @@ impl Report {
             version: VERSION,
             command: plan.target.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             policy: plan.policy.descriptor.name,
-            parameters: plan.policy.parameters().map(|(n, v)| (n.to_string(), number(v))).collect(),
+            parameters: plan.policy.descriptor.parameters.iter().zip(&plan.policy.values).map(parameter).collect(),
             guard: Guard { override_probability: plan.guard.override_probability, lower: plan.guard.lower_probability },
             seed: plan.seed,
             points: plan.points.name(),
@@ -121,7 +122,13 @@ fn thread(view: &ThreadView) -> Thread {
     }
 }
 
-/// A parameter: whole numbers without a point.
+/// A parameter with its value.
+fn parameter((parameter, &value): (&Parameter, &f64)) -> (String, Value) {
+    let choice = parameter.choices.get(value as usize).map(|choice| Value::from(*choice));
+    (parameter.name.to_string(), choice.unwrap_or_else(|| number(value)))
+}
+
+/// Whole numbers without a point.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return Value::Number((value as i64).into());

@@ -75,6 +75,10 @@ impl<P: Policy> Policy for Guard<P> {
         chosen
     }
 
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.inner.created(parent, child);
+    }
+
     fn lower(&mut self, thread: ThreadId) {
         self.inner.lower(thread);
     }
@@ -96,6 +100,10 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.pass(steps);
     }
 
+    fn member(&self) -> u32 {
+        self.inner.member()
+    }
+
     fn end(&mut self) {
         self.inner.end();
     }
@@ -107,13 +115,15 @@ mod tests {
     use crate::policies::pct::Pct;
     use crate::toy;
 
+    const PCT: [f64; 9] = [2.0, 27.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0];
+
     #[test]
     fn off_means_the_bare_policy() {
         let program = toy::Program::straight(&[9, 9, 9]);
         for seed in 0..100 {
-            let bare = toy::run(&mut *Pct::boxed(), &program, seed, &[2.0, 27.0]);
+            let bare = toy::run(&mut *Pct::boxed(), &program, seed, &PCT);
             let mut guarded = Guard::new(Pct::boxed(), Settings::OFF);
-            assert_eq!(toy::run(&mut guarded, &program, seed, &[2.0, 27.0]), bare);
+            assert_eq!(toy::run(&mut guarded, &program, seed, &PCT), bare);
             assert_eq!(guarded.fired, 0);
         }
     }
@@ -126,7 +136,7 @@ mod tests {
         let mut fired = 0;
         let mut steps = 0;
         for seed in 0..200 {
-            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0]).steps;
+            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0]).steps;
             fired += guarded.fired;
         }
         let expected = steps as f64 * 0.01;

@@ -1,12 +1,48 @@
 //! The policies, one file each.
 
+pub mod atomfuzzer;
+pub mod depth;
+pub mod maple;
 pub mod pct;
+pub mod portfolio;
+pub mod pos;
+pub mod preempt_always;
+pub mod preempt_bound;
+mod priorities;
 pub mod random;
+pub mod rpro;
+pub mod stride;
+pub mod surw;
+pub mod urw;
 
 use crate::policy::Descriptor;
 
 /// All policies that come with raddle.
-pub static ALL: &[Descriptor] = &[random::DESCRIPTOR, pct::DESCRIPTOR];
+pub static ALL: &[Descriptor] = &[
+    random::DESCRIPTOR,
+    pct::DESCRIPTOR,
+    portfolio::DESCRIPTOR,
+    rpro::DESCRIPTOR,
+    stride::DESCRIPTOR,
+    pos::DESCRIPTOR,
+    urw::DESCRIPTOR,
+    surw::DESCRIPTOR,
+    preempt_always::DESCRIPTOR,
+    preempt_bound::DESCRIPTOR,
+    atomfuzzer::DESCRIPTOR,
+    maple::DESCRIPTOR,
+];
+
+/// Fills in the parameters of a policy that follow from others and from the number of planned runs.
+#[cfg(feature = "std")]
+pub fn resolve(name: &str, values: &mut [f64], runs: u64) {
+    match name {
+        "pct" => pct::RULE.resolve(values, runs),
+        "rpro" => rpro::RULE.resolve(values, runs),
+        "stride" => stride::resolve(values, runs),
+        _ => {}
+    }
+}
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
@@ -15,8 +51,6 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 
 #[cfg(test)]
 mod tests {
-    use super::pct::Pct;
-    use super::random::Random;
     use crate::policy::Policy;
     use crate::rng::Rng;
     use crate::toy::{self, Op, Program};
@@ -59,14 +93,16 @@ mod tests {
     }
 
     #[test]
-    fn random_runs_every_program_to_its_end() {
-        check(&mut Random::default(), &[]);
-    }
-
-    #[test]
-    fn pct_runs_every_program_to_its_end() {
-        for depth in [1.0, 2.0, 5.0] {
-            check(&mut Pct::boxed(), &[depth, 20.0]);
+    fn every_policy_runs_every_program_to_its_end() {
+        for policy in super::ALL {
+            let mut values: Vec<f64> = policy.parameters.iter().map(|p| p.default).collect();
+            check(&mut toy::built(policy), &values);
+            if let Some(depth) = policy.parameters.iter().position(|p| p.name == "d") {
+                for d in [1.0, 2.0, 5.0] {
+                    values[depth] = d;
+                    check(&mut toy::built(policy), &values);
+                }
+            }
         }
     }
 }

@@ -4,20 +4,33 @@
 //! highest priority runs; after the k_i-th step its thread's priority becomes d−i. A bug of depth d
 //! is found with probability at least 1/(n·k^(d−1)) in each run.
 //!
+//! The optimisations of section 4.2, each with a switch:
+//! - Only synchronization operations are places for change points: that is the level of `--points`, which is
+//!   `memory` without it. Level `race` counts racing accesses, flags and volatile variables too.
+//! - `sequential=off`: stretches in which one thread alone can run have no change points, but the step that
+//!   makes a second thread enabled may be one.
+//! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many
+//!   steps as the longest phase of earlier runs had. The guarantee then is for bugs within one phase, with the
+//!   k of a phase.
+//! - `final-wait=on`: the main thread is lowered before it ends the process, so that bugs that show late are
+//!   seen. Those that need an early end are then missed, which is why it is off by default.
+//!
 //! Deviations:
-//! - Threads get their priority when they are first seen, as a random 62-bit number, so n need not
-//!   be known. The order is uniform over permutations (equal numbers are broken by id and have
-//!   probability below 2^-40 for 1,000 threads).
-//! - Steps are counted as [`Point::step`] says: sequential stretches do not count (section 4.2,
-//!   second optimisation), and the step that makes a second thread enabled does.
+//! - Threads get their priority when they are first seen, so n need not be known.
 //! - k is the last block's maximum, or the parameter `k`; in the first block, when nothing is known,
 //!   it is `FIRST_K`.
+//! - The depth may be drawn for each run, as footnote 1 has it: `draw=uniform` takes each depth up to d with the
+//!   same probability, `draw=geometric` each with half the probability of the one before. `d=0` takes the
+//!   largest depth whose guarantee is good enough (see [`super::depth`]).
 //! - [`Policy::lower`] (section 4.1) puts a spinning thread below all others; each such change makes
 //!   the run's guarantee void, which the starvation guard counts.
 
-use crate::policy::{Descriptor, Parameter, Point, Policy, Run};
+use super::depth;
+use super::priorities::Priorities;
+use crate::event::EventKind;
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
-use crate::thread::{ThreadId, MAX_THREADS};
+use crate::thread::ThreadId;
 
 /// The largest depth: the change points are kept in an array.
 pub const MAX_DEPTH: usize = 64;
@@ -31,15 +44,23 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     name: "pct",
     summary: "random priorities with d−1 random change points; finds a bug of depth d with probability ≥ 1/(n·k^(d−1))",
     source: "Burckhardt et al., ASPLOS'10",
-    learns: true,
+    kind: Kind::Sampling,
+    learns: Learns::Steps,
     parameters: &[
-        Parameter { name: "d", help: "the depth of the bugs that are looked for", default: 3.0, min: 1.0, max: MAX_DEPTH as f64, whole: true },
-        Parameter { name: "k", help: "the number of steps among which change points are drawn; 0: learned from earlier runs", default: 0.0, min: 0.0, max: 1e15, whole: true },
+        Parameter::whole("d", 3.0, 0.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for; 0: the largest whose guarantee is good enough"),
+        Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which change points are drawn; 0: learned from earlier runs"),
+        Parameter::choice("draw", 0, &["fixed", "uniform", "geometric"], "how the depth of a run is drawn, up to d"),
+        Parameter::switch("sequential", false, "whether stretches of one thread alone have change points"),
+        Parameter::switch("phases", false, "whether change points are drawn anew after each stretch of one thread alone"),
+        Parameter::switch("final-wait", false, "whether the main thread is lowered before it ends the process"),
+        depth::CONFIDENCE,
+        depth::RUNS,
+        depth::TRIES,
     ]
 );
 
-/// Initial priorities start here; change points lie below, lowered threads below zero.
-const INITIAL: i64 = 1 << 62;
+/// Where the parameters of the depth rule stand.
+pub const RULE: depth::Rule = depth::Rule { depth: 0, confidence: 6, runs: 7, tries: 8 };
 
 /// The PCT scheduler. Valid when zeroed: a run touches only what its threads need.
 #[repr(C)]
@@ -48,14 +69,15 @@ pub struct Pct {
     depth: usize,
     /// The smallest k_i that is still to come, so that most steps compare one number.
     next_change: u64,
-    /// Threads with higher ids have not been seen.
-    seen: usize,
-    lowest: i64,
+    /// Steps among which the change points are drawn.
+    k: u64,
+    /// Whether points of sequential stretches count.
+    sequential: bool,
+    phases: bool,
+    final_wait: bool,
     /// `change[i - 1]` is k_i.
     change: [u64; MAX_DEPTH],
-    best: Tournament,
-    /// 0 means that the thread has not been seen.
-    priority: [i64; MAX_THREADS],
+    threads: Priorities,
 }
 
 impl Pct {
@@ -66,16 +88,18 @@ impl Pct {
         unsafe { Box::new(core::mem::zeroed()) }
     }
 
-    #[link_section = "raddle_run"]
-    fn set_priority(&mut self, t: ThreadId, priority: i64) {
-        self.priority[t.index()] = priority;
-        self.best.update(t.index(), &self.priority);
+    /// Draws the change points among the k steps after this one.
+    fn draw_changes(&mut self, after: u64) {
+        for i in 0..self.depth - 1 {
+            self.change[i] = after + 1 + self.rng.below(self.k);
+        }
+        self.find_next_change(after);
     }
 
     /// Step number `step` (counted from 1) has been given to `t`: is it a change point?
     #[inline(always)]
     fn passed(&mut self, step: u64, t: ThreadId) {
-        if step == self.next_change {
+        if step >= self.next_change {
             self.change_at(step, t);
         }
     }
@@ -83,10 +107,11 @@ impl Pct {
     #[cold]
     #[link_section = "raddle_run"]
     fn change_at(&mut self, step: u64, t: ThreadId) {
+        // Steps of a sequential stretch were not asked for: all change points up to here are meant.
         for i in 1..self.depth {
-            if self.change[i - 1] == step {
+            if (self.next_change..=step).contains(&self.change[i - 1]) {
                 // Several change points on one step: the last one counts, as in the paper's loop.
-                self.set_priority(t, (self.depth - i) as i64);
+                self.threads.set(t, (self.depth - i) as i64);
             }
         }
         self.find_next_change(step);
@@ -98,53 +123,68 @@ impl Pct {
     }
 }
 
+/// Draws the depth of a run.
+fn drawn(rng: &mut Rng, depth: usize, how: f64) -> usize {
+    match how as u32 {
+        0 => depth,
+        1 => 1 + rng.below(depth as u64) as usize,
+        _ => (1 + rng.next_u64().trailing_ones() as usize).min(depth),
+    }
+}
+
 impl Policy for Pct {
     #[link_section = "raddle_run"]
     fn start(&mut self, run: &Run<'_>) {
+        let parameters = run.parameters;
         self.rng = Rng::new(run.seed);
-        self.depth = (run.parameters[0] as usize).clamp(1, MAX_DEPTH);
-        let k = match run.parameters[1] as u64 {
-            0 if run.profile.steps == 0 => FIRST_K,
-            0 => run.profile.steps,
+        self.sequential = parameters[3] != 0.0;
+        self.phases = parameters[4] != 0.0;
+        self.final_wait = parameters[5] != 0.0;
+        let seen = match (self.phases, self.sequential) {
+            (true, _) => run.profile.phase,
+            (_, true) => run.profile.points,
+            _ => run.profile.steps,
+        };
+        self.k = match parameters[1] as u64 {
+            0 if seen == 0 => FIRST_K,
+            0 => seen,
             k => k,
         };
-        for i in 0..self.depth - 1 {
-            self.change[i] = 1 + self.rng.below(k);
-        }
-        self.find_next_change(0);
-        if self.seen != 0 {
-            self.priority[..self.seen].fill(0);
-            self.seen = 0;
-        }
-        self.lowest = 0;
-        self.best.clear();
+        let depth = match parameters[0] as usize {
+            0 => depth::largest(run.profile.threads.max(2), self.k, self.k, parameters[RULE.tries]),
+            depth => depth,
+        };
+        self.depth = drawn(&mut self.rng, depth.clamp(1, MAX_DEPTH), parameters[2]);
+        self.draw_changes(0);
+        self.threads.start();
     }
 
     #[link_section = "raddle_run"]
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        point.enabled.for_each_changed(|t, enabled| {
-            if enabled {
-                // A fresh page that is read first costs a fault more than one that is written to.
-                if t.index() >= self.seen || self.priority[t.index()] == 0 {
-                    self.seen = self.seen.max(t.index() + 1);
-                    self.priority[t.index()] = INITIAL | (self.rng.next_u64() >> 2) as i64;
-                }
-                self.best.insert(t.index(), &self.priority);
-            } else {
-                self.best.remove(t.index(), &self.priority);
+        self.threads.follow(point.enabled, &mut self.rng);
+        let mut step = point.step;
+        if self.sequential {
+            // What was passed since the last time was passed by the thread that was alone.
+            step = point.points - 1;
+            self.passed(step, point.current);
+        } else if point.opened {
+            if self.phases {
+                self.draw_changes(step - 1);
             }
-        });
-        if point.opened {
-            self.passed(point.step, point.current);
+            self.passed(step, point.current);
         }
-        let chosen = self.best.winner().unwrap_or(point.current);
-        self.passed(point.step + 1, chosen);
+        let mut chosen = self.threads.winner().unwrap_or(point.current);
+        if self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit {
+            self.threads.lower(chosen);
+            chosen = self.threads.winner().unwrap_or(point.current);
+        }
+        self.passed(step + 1, chosen);
         chosen
     }
 
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
         // Its own step may have been a change point.
-        if self.best.winner() != Some(current) {
+        if self.threads.winner() != Some(current) || self.sequential {
             return 0;
         }
         // The next step that is asked for is the one after those; the change point must be among the asked.
@@ -152,85 +192,7 @@ impl Policy for Pct {
     }
 
     fn lower(&mut self, t: ThreadId) {
-        self.lowest -= 1;
-        self.seen = self.seen.max(t.index() + 1);
-        self.set_priority(t, self.lowest);
-    }
-}
-
-/// The enabled thread of the highest priority: a tournament tree with a leaf per thread. Changing
-/// one thread costs the logarithm of the number of threads, finding the best one nothing. Valid when
-/// zeroed.
-#[repr(C)]
-struct Tournament {
-    /// Number of leaves, a power of two that grows with the threads; 0 before the first.
-    leaves: usize,
-    /// `node[1]` is the winner, `node[leaves + t]` the leaf of thread t; ids plus one, NONE when disabled. From
-    /// `node[2 * leaves]` on all are NONE.
-    node: [u16; 2 * MAX_THREADS],
-}
-
-const NONE: u16 = 0;
-/// The first tree has so many leaves: a run with few threads need not move them.
-const FEWEST: usize = 4;
-
-impl Tournament {
-    fn clear(&mut self) {
-        if self.leaves != 0 {
-            self.node[..2 * self.leaves].fill(NONE);
-            self.leaves = 0;
-        }
-    }
-
-    fn winner(&self) -> Option<ThreadId> {
-        self.node[1].checked_sub(1).map(ThreadId)
-    }
-
-    fn insert(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
-        if t >= self.leaves {
-            self.grow(t, priority);
-        }
-        self.node[self.leaves + t] = t as u16 + 1;
-        self.update(t, priority);
-    }
-
-    fn remove(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
-        if t < self.leaves {
-            self.node[self.leaves + t] = NONE;
-            self.update(t, priority);
-        }
-    }
-
-    /// Plays the matches above the leaf of `t` again.
-    fn update(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
-        if t >= self.leaves {
-            return;
-        }
-        let mut i = (self.leaves + t) / 2;
-        while i > 0 {
-            self.play(i, priority);
-            i /= 2;
-        }
-    }
-
-    fn play(&mut self, i: usize, priority: &[i64; MAX_THREADS]) {
-        let (a, b) = (self.node[2 * i], self.node[2 * i + 1]);
-        self.node[i] = match (a, b) {
-            (NONE, x) | (x, NONE) => x,
-            _ if priority[b as usize - 1] > priority[a as usize - 1] => b,
-            _ => a,
-        };
-    }
-
-    fn grow(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
-        let old = self.leaves;
-        self.leaves = (t + 1).next_power_of_two().max(FEWEST);
-        if old != 0 {
-            self.node.copy_within(old..2 * old, self.leaves);
-        }
-        for i in (1..self.leaves).rev() {
-            self.play(i, priority);
-        }
+        self.threads.lower(t);
     }
 }
 
@@ -240,6 +202,10 @@ mod tests {
     use crate::toy;
 
     const RUNS: u64 = 20_000;
+
+    fn parameters(d: f64, k: f64) -> [f64; 9] {
+        [d, k, 0.0, 0.0, 0.0, 0.0, 0.95, 1000.0, 0.0]
+    }
 
     fn pct() -> Box<Pct> {
         Pct::boxed()
@@ -263,7 +229,7 @@ mod tests {
         let mut policy = pct();
         let first_all = (0..RUNS)
             .filter(|&seed| {
-                let run = toy::run(&mut *policy, &program, seed, &[1.0, 80.0]);
+                let run = toy::run(&mut *policy, &program, seed, &parameters(1.0, 80.0));
                 run.schedule[..40].iter().all(|&t| t == 0)
             })
             .count() as f64;
@@ -279,7 +245,7 @@ mod tests {
         let mut policy = pct();
         let found = (0..RUNS)
             .filter(|&seed| {
-                let s = toy::run(&mut *policy, &program, seed, &[2.0, 12.0]).schedule;
+                let s = toy::run(&mut *policy, &program, seed, &parameters(2.0, 12.0)).schedule;
                 s[..3] == [0, 0, 0] && s[3..5] == [1, 1]
             })
             .count() as f64;
@@ -288,48 +254,62 @@ mod tests {
     }
 
     #[test]
-    fn the_tournament_agrees_with_a_search() {
-        let mut rng = Rng::new(5);
-        // SAFETY: documented as valid when zeroed.
-        let mut tournament: Tournament = unsafe { core::mem::zeroed() };
-        let mut priority = [0i64; MAX_THREADS];
-        let mut on = [false; 300];
-        for _ in 0..30_000 {
-            let t = rng.below(300) as usize;
-            match rng.below(3) {
-                0 => {
-                    if priority[t] == 0 {
-                        priority[t] = rng.next_u64() as i64 | 1;
-                    }
-                    on[t] = true;
-                    tournament.insert(t, &priority);
-                }
-                1 => {
-                    on[t] = false;
-                    tournament.remove(t, &priority);
-                }
-                _ if on[t] => {
-                    priority[t] = rng.next_u64() as i64;
-                    tournament.update(t, &priority);
-                }
-                _ => {}
-            }
-            let best = (0..300).filter(|&t| on[t]).max_by_key(|&t| priority[t]);
-            assert_eq!(tournament.winner(), best.map(|t| ThreadId(t as u16)));
-        }
-    }
-
-    #[test]
     fn a_lowered_thread_runs_last() {
         let program = toy::Program::straight(&[1, 1, 1]);
         let mut policy = pct();
         for seed in 0..50 {
-            let run = toy::run_with(&mut *policy, &program, seed, &[1.0, 3.0], |policy, point| {
-                if point.step == 0 {
-                    policy.lower(ThreadId(1));
-                }
-            });
+            let run =
+                toy::run_with(&mut *policy, &program, seed, &parameters(1.0, 3.0), toy::UNKNOWN, |policy, point| {
+                    if point.step == 0 {
+                        policy.lower(ThreadId(1));
+                    }
+                });
             assert_eq!(run.schedule[2], 1);
         }
+    }
+
+    #[test]
+    fn each_phase_has_change_points_of_its_own() {
+        // Main waits for thread 1, goes on alone, and waits for threads 2 and 3, which wait for its steps: two
+        // phases, with two threads each.
+        use toy::Op::{Join, Step};
+        let program = toy::Program {
+            threads: vec![
+                vec![Step; 6],
+                vec![Step; 6],
+                [vec![Join(0), Join(1)], vec![Step; 6]].concat(),
+                [vec![Join(0), Join(1)], vec![Step; 6]].concat(),
+            ],
+        };
+        let known = toy::Known { profile: crate::policy::Profile { phase: 12, ..Default::default() }, lessons: None };
+        // The bug: in each phase one thread is interrupted in the middle by the whole of the other. With one change
+        // point for all of the run that is impossible.
+        let interrupted = |s: &[usize]| s[0] == s[11] && s[1..11].iter().any(|t| *t != s[0]);
+        let mut policy = pct();
+        let mut found = |phases: f64| {
+            let mut with = parameters(2.0, 0.0);
+            with[4] = phases;
+            let both = |seed: &u64| {
+                let s = toy::run_with(&mut *policy, &program, *seed, &with, known, |_, _| {}).schedule;
+                interrupted(&s[..12]) && interrupted(&s[12..])
+            };
+            (0..2_000).filter(both).count()
+        };
+        assert_eq!(found(0.0), 0);
+        assert!(found(1.0) > 100);
+    }
+
+    #[test]
+    fn the_depth_is_drawn_as_asked() {
+        let mut rng = Rng::new(9);
+        let mut count = |how| {
+            let mut seen = [0; 4];
+            (0..RUNS).for_each(|_| seen[drawn(&mut rng, 4, how) - 1] += 1);
+            seen.map(f64::from)
+        };
+        assert_eq!(count(0.0), [0.0, 0.0, 0.0, RUNS as f64]);
+        let near = |count: f64, rate| (floor(rate)..ceiling(rate)).contains(&count);
+        assert!(count(1.0).into_iter().all(|seen| near(seen, 0.25)));
+        assert!(count(2.0).into_iter().zip([0.5, 0.25, 0.125, 0.125]).all(|(seen, rate)| near(seen, rate)));
     }
 }

@@ -3,7 +3,7 @@
 //! The naive randomisation of PCT section 2.4 and the random walk of the stride paper. Good at
 //! short local bugs, hopeless when one thread must run far ahead.
 
-use crate::policy::{Descriptor, Point, Policy, Run};
+use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
@@ -13,7 +13,8 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     name: "random",
     summary: "random walk: at each point any enabled thread, uniformly",
     source: "Abdelrasoul, ASE'17, as random walk",
-    learns: false,
+    kind: Kind::Sampling,
+    learns: Learns::Nothing,
     parameters: &[]
 );
 

@@ -142,6 +142,11 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "profile" => {
             s.profile.steps = line.assigned("steps")?;
             s.profile.threads = line.assigned("threads")?;
+            // Older files end here.
+            if !line.at_end() {
+                s.profile.points = line.assigned("points")?;
+                s.profile.phase = line.assigned("phase")?;
+            }
         }
         "cpus" => s.cpus = line.number("a number of CPUs")?,
         "realtime" => s.realtime = line.number("nanoseconds since 1970")?,

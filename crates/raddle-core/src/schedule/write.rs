@@ -47,7 +47,8 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     if let Some(path) = &s.suppressions {
         writeln!(out, "suppressions {}", Quoted(path))?;
     }
-    writeln!(out, "profile steps={} threads={}", s.profile.steps, s.profile.threads)?;
+    let p = &s.profile;
+    writeln!(out, "profile steps={} threads={} points={} phase={}", p.steps, p.threads, p.points, p.phase)?;
     writeln!(out, "cpus {}", s.cpus)?;
     writeln!(out, "realtime {}", s.realtime)?;
     writeln!(out, "max-steps {}", s.max_steps)?;

@@ -56,8 +56,15 @@ impl Policy for Chosen {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         self.get().choose(point)
     }
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.get().created(parent, child);
+    }
     fn lower(&mut self, thread: ThreadId) {
         self.get().lower(thread);
+    }
+    fn member(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.member()
     }
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
         // SAFETY: as above.
@@ -111,7 +118,10 @@ impl Scheduler {
     #[inline(always)]
     fn ask_policy(&mut self, me: ThreadId) -> ThreadId {
         let opened = core::mem::take(&mut self.alone);
-        let step = self.results().steps + u64::from(opened);
+        if opened {
+            self.next_phase();
+        }
+        let (step, points) = (self.results().steps + u64::from(opened), self.results().points);
         let point = Point {
             current: me,
             enabled: &self.enabled,
@@ -119,6 +129,7 @@ impl Scheduler {
             spins: self.threads[me.index()].spins,
             step,
             opened,
+            points,
         };
         // SAFETY: written in `start`.
         let engine = unsafe { self.engine.assume_init_mut() };
@@ -149,10 +160,32 @@ impl Scheduler {
             unsafe { log.add(results.log_len as usize).write(decision.0) };
             results.log_len += 1;
         }
-        if results.steps > max_steps {
+        if self.traces {
+            self.trace(chosen);
+        }
+        if step + 1 > max_steps {
             self.limit_reached();
         }
         chosen
+    }
+
+    /// A sequential stretch is over.
+    fn next_phase(&mut self) {
+        let results = self.results();
+        results.phase = results.longest_phase();
+        results.phase_start = results.steps;
+    }
+
+    /// Notes the object of the last decision.
+    #[cold]
+    fn trace(&mut self, chosen: ThreadId) {
+        let object = self.pending[chosen.index()].object as u64;
+        let last = (self.results().log_len as usize).wrapping_sub(1);
+        // SAFETY: mapped since `start`; the command line reads it after the run.
+        let objects = unsafe { &mut (*self.block).trace.objects };
+        if let Some(place) = objects.get_mut(last) {
+            *place = object;
+        }
     }
 
     /// FNV-1a, four bytes at a time.
@@ -175,7 +208,13 @@ impl Scheduler {
         let thread = &self.threads[me.index()];
         let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
         let watched = self.outside_touched || self.trap_again || self.somebody_spins || self.foreign_threads;
-        if busy || watched || self.futile != 0 || self.decides != Decides::Engine || !self.enabled.contains(me) {
+        if busy
+            || watched
+            || self.traces
+            || self.futile != 0
+            || self.decides != Decides::Engine
+            || !self.enabled.contains(me)
+        {
             return None;
         }
         let points = LOOK_OUTSIDE - 1 - self.results().points % LOOK_OUTSIDE;

@@ -74,6 +74,8 @@ pub struct Scheduler {
     pub detects: bool,
     /// Accesses to memory are seen.
     pub instrumented: bool,
+    /// Later runs learn from this one.
+    traces: bool,
     /// Somebody is in `spinning`, whose memory few runs touch.
     pub somebody_spins: bool,
     /// The accesses that the current thread may make without asking.
@@ -158,11 +160,8 @@ impl Scheduler {
             // SAFETY: the caller's promise.
             Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
         };
-        let run = Run { seed: settings.seed, parameters: &settings.parameters, profile: settings.profile };
-        match self.engine.write(engine) {
-            Engine::Explore(guard) => guard.start(&run),
-            Engine::Follow(replay) => replay.start(&run),
-        }
+        self.engine.write(engine);
+        self.start_engine(settings.seed);
         self.created = 1;
         self.alive = 1;
         self.current = ThreadId::MAIN;
@@ -183,7 +182,6 @@ impl Scheduler {
     pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
         // SAFETY: the command line does not touch the settings during an order.
         let settings = unsafe { &(*self.block).settings };
-        let run = Run { seed, parameters: &settings.parameters, profile: settings.profile };
         // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
         // decision before its own takes the place.
         unsafe {
@@ -192,10 +190,7 @@ impl Scheduler {
                     core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
                 self.follow_again.write(Replay::new(recorded));
             } else {
-                match self.engine.assume_init_mut() {
-                    Engine::Explore(guard) => guard.start(&run),
-                    Engine::Follow(replay) => replay.start(&run),
-                }
+                self.start_engine(seed);
             }
         }
         self.decides = decides;
@@ -234,6 +229,7 @@ impl Scheduler {
         results.threads = 1;
         results.threads_alive = 1;
         results.steps = 0;
+        (results.phase, results.phase_start) = (0, 0);
         results.points = 0;
         results.shared_points = 0;
         results.switches = 0;
@@ -244,6 +240,26 @@ impl Scheduler {
         results.message_len = 0;
         #[cfg(feature = "verify")]
         crate::verify::restarted();
+    }
+
+    /// Tells who decides that a run starts.
+    fn start_engine(&mut self, seed: u64) {
+        // SAFETY: mapped since `start`; the command line touches neither during a run.
+        let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
+        self.traces = settings.flags & flag::TRACE != 0;
+        let run = Run { seed, parameters: &settings.parameters, profile: settings.profile, lessons };
+        // SAFETY: written in `start`.
+        let member = match unsafe { self.engine.assume_init_mut() } {
+            Engine::Explore(guard) => {
+                guard.start(&run);
+                guard.member()
+            }
+            Engine::Follow(replay) => {
+                replay.start(&run);
+                0
+            }
+        };
+        self.results().member = member;
     }
 
     /// The results of this run.
@@ -305,6 +321,15 @@ impl Scheduler {
     /// The new thread exists and may take its first step.
     #[link_section = "raddle_run"]
     pub fn launched(&mut self, t: ThreadId) {
+        let parent = self.current;
+        // SAFETY: written in `start`.
+        if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+            guard.created(parent, t);
+        }
+        if self.traces {
+            // SAFETY: mapped since `start`; the command line reads it after the run.
+            unsafe { (*self.block).trace.parents[t.index()] = parent.0 };
+        }
         self.alive += 1;
         self.pending[t.index()] = Event::new(EventKind::Start, 0);
         self.enabled.set(t, true);

@@ -3,7 +3,7 @@
 
 #![no_std]
 
-use raddle_core::policy::{Descriptor, Parameter, Point, Policy, Run};
+use raddle_core::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use raddle_core::{descriptor, Rng, ThreadId};
 
 const DESCRIPTOR: Descriptor = descriptor!(
@@ -11,15 +11,9 @@ const DESCRIPTOR: Descriptor = descriptor!(
     name: "sticky",
     summary: "stays with the thread that runs, or goes to any enabled one",
     source: "an example",
-    learns: false,
-    parameters: &[Parameter {
-        name: "stay",
-        help: "the probability that the thread that runs goes on",
-        default: 0.9,
-        min: 0.0,
-        max: 1.0,
-        whole: false,
-    }]
+    kind: Kind::Sampling,
+    learns: Learns::Nothing,
+    parameters: &[Parameter::number("stay", 0.9, 0.0, 1.0, "the probability that the thread that runs goes on")]
 );
 
 raddle_runtime::register!(DESCRIPTOR);

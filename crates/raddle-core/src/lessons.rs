@@ -1,0 +1,209 @@
+//! What earlier runs showed of threads and objects, as the command line tells the policies of later runs.
+//!
+//! A thread is known from run to run by the path of its creation, not by its id: the second thread that the
+//! third thread of main creates is the same thread in every run, whoever else was created in between. An object
+//! is known by its address, which is the same in every run where allocations happen in the same order.
+//!
+//! By the block rule, lessons come from completed blocks of runs only.
+
+use crate::event::EventKind;
+use crate::rng::splitmix64;
+use crate::thread::{ThreadId, MAX_THREADS};
+
+/// Threads that are told of.
+pub const THREADS: usize = MAX_THREADS;
+/// Pairs of an object and a thread that are told of.
+pub const COUNTS: usize = 4096;
+/// Orders that are told of.
+pub const ORDERS: usize = 1024;
+/// The most policies in a portfolio.
+pub const SHARES: usize = 16;
+
+/// The path of the main thread.
+pub const MAIN_PATH: u64 = 1;
+
+/// The path of the `number`-th thread, counted from 0, that the thread of this path creates.
+pub fn path_of_child(parent: u64, number: u32) -> u64 {
+    // Mixed twice: the first child of a second child is not the second child of a first one.
+    splitmix64(&mut (splitmix64(&mut parent.clone()) ^ u64::from(number)))
+}
+
+/// What is known of one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct ThreadLesson {
+    /// Its path.
+    pub path: u64,
+    /// Where the thread that created it stands in [`Lessons::threads`], before this one; main has itself.
+    pub parent: u32,
+    /// The most steps that it took in one run.
+    pub steps: u32,
+}
+
+/// How often a thread touches an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
+pub struct Count {
+    /// The object.
+    pub object: u64,
+    /// Where the thread stands in [`Lessons::threads`].
+    pub thread: u32,
+    /// The most steps of the thread on the object in one run.
+    pub events: u32,
+}
+
+/// Operations of one kind that one thread performs on one object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Class {
+    /// The thread's path.
+    pub path: u64,
+    /// The object.
+    pub object: u64,
+    /// The kind: see [`EventKind`].
+    pub kind: u64,
+}
+
+impl Class {
+    /// Operations of this kind on this object by the thread of this path.
+    pub fn new(path: u64, kind: EventKind, object: usize) -> Class {
+        Class { path, object: object as u64, kind: kind as u64 }
+    }
+}
+
+/// An order of two operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
+#[repr(C)]
+pub struct Order {
+    /// What shall come first.
+    pub first: Class,
+    /// What shall follow at once, as far as their object is concerned.
+    pub second: Class,
+}
+
+/// All lessons, as they lie in shared memory. Valid when zeroed: nothing is known.
+#[repr(C)]
+pub struct Lessons {
+    threads_known: u32,
+    counts_known: u32,
+    orders_known: u32,
+    /// How much of the budget each policy of a portfolio has; all 0: nothing is known.
+    pub shares: [u32; SHARES],
+    threads: [ThreadLesson; THREADS],
+    counts: [Count; COUNTS],
+    orders: [Order; ORDERS],
+}
+
+fn put<T: Copy>(place: &mut [T], known: &mut u32, lessons: &[T]) {
+    let fits = lessons.len().min(place.len());
+    place[..fits].copy_from_slice(&lessons[..fits]);
+    *known = fits as u32;
+}
+
+impl Lessons {
+    /// The threads, each after the one that creates it; main is the first.
+    pub fn threads(&self) -> &[ThreadLesson] {
+        &self.threads[..(self.threads_known as usize).min(THREADS)]
+    }
+
+    /// The shared objects: all threads of an object stand together.
+    pub fn counts(&self) -> &[Count] {
+        &self.counts[..(self.counts_known as usize).min(COUNTS)]
+    }
+
+    /// Orders that no run has shown.
+    pub fn orders(&self) -> &[Order] {
+        &self.orders[..(self.orders_known as usize).min(ORDERS)]
+    }
+
+    /// Tells of threads; of too many, the first.
+    pub fn set_threads(&mut self, threads: &[ThreadLesson]) {
+        put(&mut self.threads, &mut self.threads_known, threads);
+    }
+
+    /// Tells of shared objects; of too many, the first.
+    pub fn set_counts(&mut self, counts: &[Count]) {
+        put(&mut self.counts, &mut self.counts_known, counts);
+    }
+
+    /// Tells of orders; of too many, the first.
+    pub fn set_orders(&mut self, orders: &[Order]) {
+        put(&mut self.orders, &mut self.orders_known, orders);
+    }
+
+    /// Nothing is known.
+    pub fn none() -> &'static Lessons {
+        struct Nothing(Lessons);
+        // SAFETY: valid when zeroed, and never written to.
+        static NOTHING: Nothing = unsafe { core::mem::zeroed() };
+        &NOTHING.0
+    }
+}
+
+/// The paths of the threads of a run, for a policy that is told of their creation. Valid when zeroed.
+#[repr(C)]
+pub struct Paths {
+    known: usize,
+    path: [u64; MAX_THREADS],
+    children: [u32; MAX_THREADS],
+}
+
+impl Paths {
+    /// A run starts.
+    pub fn start(&mut self) {
+        self.path[..self.known].fill(0);
+        self.children[..self.known].fill(0);
+        self.path[0] = MAIN_PATH;
+        self.known = 1;
+    }
+
+    /// A thread has been created.
+    pub fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        let (parent, child) = (parent.index(), child.index());
+        self.path[child] = path_of_child(self.path[parent], self.children[parent]);
+        self.children[parent] += 1;
+        // The slot of a thread that is gone may be used again.
+        self.children[child] = 0;
+        self.known = self.known.max(child + 1);
+    }
+
+    /// The path of a thread.
+    pub fn of(&self, t: ThreadId) -> u64 {
+        self.path[t.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_does_not_depend_on_who_else_was_created() {
+        // SAFETY: documented as valid when zeroed.
+        let (mut one, mut other): (Box<Paths>, Box<Paths>) =
+            unsafe { (Box::new(core::mem::zeroed()), Box::new(core::mem::zeroed())) };
+        let t = ThreadId;
+        one.start();
+        [(0, 1), (0, 2), (1, 3), (2, 4)].into_iter().for_each(|(parent, child)| one.created(t(parent), t(child)));
+        other.start();
+        [(0, 1), (1, 2), (0, 3), (3, 4)].into_iter().for_each(|(parent, child)| other.created(t(parent), t(child)));
+        let pairs = [(1, 1), (2, 3), (3, 2), (4, 4)];
+        assert!(pairs.iter().all(|&(a, b)| one.of(t(a)) == other.of(t(b))));
+        let mut all: Vec<_> = (0..5).map(|i| one.of(t(i))).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 5, "threads are told apart");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        // SAFETY: documented as valid when zeroed.
+        let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
+        assert!(Lessons::none().threads().is_empty() && lessons.counts().is_empty());
+        let many: Vec<_> = (0..COUNTS as u64 + 9).map(|object| Count { object, thread: 0, events: 1 }).collect();
+        lessons.set_counts(&many);
+        assert_eq!(lessons.counts(), &many[..COUNTS]);
+        lessons.set_counts(&many[..2]);
+        assert_eq!(lessons.counts(), &many[..2]);
+    }
+}

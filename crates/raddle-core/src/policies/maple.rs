@@ -1,0 +1,135 @@
+//! Maple-like idioms: forces an order of two operations that no run has shown.
+//!
+//! After the public description of Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA'12), a baseline of the stride
+//! paper. A profiling phase notes which operation of one thread was followed by which of another on the same object
+//! (write and read, write and write, lock and lock); the orders that were seen one way round only predict the other
+//! way round. An active phase forces one of them per run: the operation that is to be second waits until the first
+//! one has happened; then it goes on at once, before anybody else touches the object. Everything else is a random
+//! walk.
+//!
+//! Deviations: operations are told apart by thread, kind and object, not by the place in the code. All runs are
+//! profiled up to the thousandth, so that what was forced is no longer untested. When nobody else can run, the
+//! waiting thread is let go: then the order is impossible, or needs luck elsewhere.
+
+use crate::lessons::{Class, Order, Paths};
+use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
+use crate::rng::Rng;
+use crate::thread::ThreadId;
+
+/// How the command line knows this policy.
+pub const DESCRIPTOR: Descriptor = crate::descriptor!(
+    zeroed Maple,
+    name: "maple",
+    summary: "forces one order of two operations per run that no earlier run has shown",
+    source: "after Yu et al., OOPSLA'12",
+    kind: Kind::Sampling,
+    learns: Learns::Orders,
+    parameters: &[]
+);
+
+/// The policy's state. Valid when zeroed.
+#[repr(C)]
+pub struct Maple {
+    rng: Rng,
+    /// What is forced; nothing when the object of its first operation is 0.
+    order: Order,
+    /// The first operation has happened.
+    happened: bool,
+    /// The order has been forced, or could not be.
+    done: bool,
+    paths: Paths,
+}
+
+impl Maple {
+    fn is(&self, class: &Class, t: ThreadId, point: &Point<'_>) -> bool {
+        let event = &point.pending[t.index()];
+        event.object as u64 == class.object && event.kind as u64 == class.kind && self.paths.of(t) == class.path
+    }
+
+    /// Whether a thread is to wait.
+    fn waits(&self, t: ThreadId, point: &Point<'_>) -> bool {
+        if self.happened {
+            // Nobody comes in between.
+            return point.pending[t.index()].object as u64 == self.order.first.object
+                && !self.is(&self.order.second, t, point);
+        }
+        self.is(&self.order.second, t, point)
+    }
+}
+
+impl Policy for Maple {
+    fn start(&mut self, run: &Run<'_>) {
+        self.rng = Rng::new(run.seed);
+        self.paths.start();
+        (self.happened, self.done) = (false, true);
+        self.order = Order::default();
+        let orders = run.lessons.orders();
+        if !orders.is_empty() {
+            self.order = orders[self.rng.below(orders.len() as u64) as usize];
+            self.done = false;
+        }
+    }
+
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.paths.created(parent, child);
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        let enabled = (0..point.pending.len() as u16).map(ThreadId).filter(|t| point.enabled.contains(*t));
+        if self.done {
+            let k = self.rng.below(point.enabled.len() as u64) as usize;
+            return point.enabled.nth(k).unwrap_or(point.current);
+        }
+        if self.happened {
+            if let Some(second) = enabled.clone().find(|t| self.is(&self.order.second, *t, point)) {
+                self.done = true;
+                return second;
+            }
+        }
+        let free = enabled.clone().filter(|t| !self.waits(*t, point)).count();
+        if free == 0 {
+            self.done = true;
+            let k = self.rng.below(point.enabled.len() as u64) as usize;
+            return point.enabled.nth(k).unwrap_or(point.current);
+        }
+        let k = self.rng.below(free as u64) as usize;
+        let chosen = enabled.filter(|t| !self.waits(*t, point)).nth(k).unwrap_or(point.current);
+        if !self.happened && self.is(&self.order.first, chosen, point) {
+            self.happened = true;
+        }
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::EventKind;
+    use crate::lessons::{path_of_child, Lessons, MAIN_PATH};
+    use crate::toy::{self, Op};
+
+    #[test]
+    fn an_unlikely_order_is_forced() {
+        // Thread 0 comes to the lock after 30 steps; that it is first there never happens in a random walk.
+        let section = [Op::Lock(2), Op::Unlock(2)];
+        let program = toy::Program { threads: vec![[vec![Op::Step; 30], section.to_vec()].concat(), section.to_vec()] };
+        // SAFETY: documented as valid when zeroed.
+        let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
+        let child = path_of_child(MAIN_PATH, 0);
+        let first = Class::new(MAIN_PATH, EventKind::Unlock, 3);
+        lessons.set_orders(&[Order { first, second: Class::new(child, EventKind::Lock, 3) }]);
+        let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
+        // SAFETY: documented as valid when zeroed.
+        let mut policy: Box<Maple> = unsafe { Box::new(core::mem::zeroed()) };
+        for seed in 0..200 {
+            let s = toy::run_with(&mut *policy, &program, seed, &[], known, |_, _| {}).schedule;
+            assert_eq!(s[..33], [[0; 32].as_slice(), &[1]].concat()[..], "{s:?}");
+        }
+        // An order that cannot be: the thread is let go.
+        let impossible = Class::new(MAIN_PATH, EventKind::Lock, 9);
+        lessons.set_orders(&[Order { first: impossible, second: Class::new(child, EventKind::Lock, 3) }]);
+        let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
+        let run = toy::run_with(&mut *policy, &program, 1, &[], known, |_, _| {});
+        assert_eq!((run.schedule.len(), run.deadlock), (34, false));
+    }
+}

@@ -1,0 +1,241 @@
+//! A portfolio of complementary policies: each run is given to one of them, drawn by the run's seed.
+//!
+//! No policy dominates. A random walk is good at short local bugs and hopeless when one thread must run far ahead;
+//! PCT is the opposite; URW and SURW win with many threads, POS on long runs with few conflicts. Which of them suits
+//! a program is not known before, so all have a share of the budget. How large it is at first was chosen such that on
+//! our corpus of bugs the portfolio needs at most three times the runs of the best single policy (see the docs).
+//! After each block of runs the command line shifts it to those that keep finding schedules that no run had before;
+//! none falls below a quarter of its first share.
+//!
+//! The same seed gives the same campaign: shares come from complete blocks only, and count schedules, never time.
+
+use core::mem::MaybeUninit;
+
+use super::{pct, pos, random, stride, surw, urw};
+use crate::lessons::SHARES;
+use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run, MAX_PARAMETERS};
+use crate::rng::Rng;
+use crate::thread::ThreadId;
+
+/// How the command line knows this policy.
+pub const DESCRIPTOR: Descriptor = crate::descriptor!(
+    zeroed Portfolio,
+    name: "portfolio",
+    summary: "shares the runs among complementary policies, and shifts them to those that keep finding new schedules",
+    source: "raddle",
+    kind: Kind::Sampling,
+    learns: Learns::Objects,
+    parameters: &[]
+);
+
+/// A policy of the portfolio.
+pub struct Member {
+    /// The policy.
+    pub policy: &'static Descriptor,
+    /// Parameters that differ from the defaults: where they stand, and their values.
+    pub parameters: &'static [(usize, f64)],
+    /// Its share of the budget at first.
+    pub share: u32,
+}
+
+impl Member {
+    /// All parameters, as the policy wants them.
+    pub fn values(&self) -> [f64; MAX_PARAMETERS] {
+        let mut values = [0.0; MAX_PARAMETERS];
+        for (value, parameter) in values.iter_mut().zip(self.policy.parameters) {
+            *value = parameter.default;
+        }
+        for &(at, value) in self.parameters {
+            values[at] = value;
+        }
+        values
+    }
+}
+
+/// The policies, and their shares at first.
+pub static MEMBERS: [Member; 6] = [
+    Member { policy: &random::DESCRIPTOR, parameters: &[], share: 20 },
+    // Depths up to five, and the final wait in its runs alone.
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 5.0), (2, 2.0)], share: 30 },
+    Member { policy: &stride::DESCRIPTOR, parameters: &[], share: 20 },
+    Member { policy: &pos::DESCRIPTOR, parameters: &[], share: 10 },
+    Member { policy: &urw::DESCRIPTOR, parameters: &[], share: 10 },
+    Member { policy: &surw::DESCRIPTOR, parameters: &[], share: 10 },
+];
+
+const _: () = assert!(MEMBERS.len() <= SHARES, "there is room for the shares");
+
+/// Bytes of all members' states.
+const MEMORY: usize = {
+    let (mut total, mut i) = (0, 0);
+    while i < MEMBERS.len() {
+        total = place(total);
+        total += MEMBERS[i].policy.layout.size();
+        i += 1;
+    }
+    total
+};
+
+/// States start where no two share a line of the cache, whatever they hold.
+const fn place(after: usize) -> usize {
+    after.next_multiple_of(64)
+}
+
+/// The portfolio. Valid when zeroed.
+#[repr(C, align(64))]
+pub struct Portfolio {
+    memory: [u8; MEMORY],
+    /// The members that have been built, and where.
+    built: [bool; MEMBERS.len()],
+    policies: [MaybeUninit<*mut dyn Policy>; MEMBERS.len()],
+    member: usize,
+}
+
+impl Portfolio {
+    /// The policy of this run.
+    fn get(&mut self) -> &mut dyn Policy {
+        if !self.built[self.member] {
+            self.build(self.member);
+        }
+        // SAFETY: built, in memory of this structure, which does not move: the runtime and the tests make it where
+        // it stays.
+        unsafe { &mut *self.policies[self.member].assume_init() }
+    }
+
+    fn build(&mut self, member: usize) {
+        let mut at = 0;
+        for earlier in &MEMBERS[..member] {
+            at = place(at) + earlier.policy.layout.size();
+        }
+        // SAFETY: zeroed memory of the policy's layout at its own place, which `MEMORY` counts; the whole is aligned
+        // to a line, which is enough for every policy.
+        let policy = unsafe { (MEMBERS[member].policy.build)((&raw mut self.memory).cast::<u8>().add(place(at))) };
+        self.policies[member].write(policy);
+        self.built[member] = true;
+    }
+}
+
+/// The member that a number below the sum of all shares belongs to.
+fn belongs(mut number: u64, shares: &[u32]) -> usize {
+    for (member, &share) in shares.iter().enumerate() {
+        match number.checked_sub(share.into()) {
+            Some(rest) => number = rest,
+            None => return member,
+        }
+    }
+    0
+}
+
+impl Policy for Portfolio {
+    fn start(&mut self, run: &Run<'_>) {
+        let mut shares = MEMBERS.each_ref().map(|member| member.share);
+        if run.lessons.shares.iter().any(|&share| share > 0) {
+            shares.copy_from_slice(&run.lessons.shares[..MEMBERS.len()]);
+        }
+        let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
+        self.member = belongs(Rng::for_purpose(run.seed, 4).below(total.max(1)), &shares);
+        let parameters = MEMBERS[self.member].values();
+        self.get().start(&Run { parameters: &parameters, ..*run });
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        self.get().choose(point)
+    }
+
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.get().created(parent, child);
+    }
+
+    fn lower(&mut self, thread: ThreadId) {
+        self.get().lower(thread);
+    }
+
+    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
+        if !self.built[self.member] {
+            return 0;
+        }
+        // SAFETY: as for `get`.
+        unsafe { &*self.policies[self.member].assume_init() }.lease(current, steps, most)
+    }
+
+    fn pass(&mut self, steps: u64) {
+        self.get().pass(steps);
+    }
+
+    fn member(&self) -> u32 {
+        self.member as u32
+    }
+
+    fn end(&mut self) {
+        self.get().end();
+    }
+}
+
+/// The shares after a block: `runs` and `new` are how many runs each member had so far and how many of their
+/// schedules were new, the later blocks weighing more.
+pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
+    core::array::from_fn(|i| {
+        // One success and one failure more than were seen: a member with few runs is not judged by them.
+        let novelty = (new[i] + 1.0) / (runs[i] + 2.0);
+        // In hundredths of the first share, so that rounding does not matter.
+        (f64::from(MEMBERS[i].share) * 100.0 * (0.25 + 0.75 * novelty)) as u32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lessons::Lessons;
+    use crate::toy;
+
+    #[test]
+    fn members_have_their_shares() {
+        let program = toy::Program::straight(&[4, 4]);
+        let mut policy = toy::built(&DESCRIPTOR);
+        let count = |policy: &mut Box<dyn Policy>, known| {
+            let mut seen = [0u32; MEMBERS.len()];
+            for seed in 0..10_000 {
+                toy::run_with(policy, &program, seed, &[], known, |_, _| {});
+                seen[policy.member() as usize] += 1;
+            }
+            seen
+        };
+        let near = |seen: [u32; MEMBERS.len()], shares: [u32; MEMBERS.len()]| {
+            let total: u32 = shares.iter().sum();
+            // Four standard deviations of a binomial.
+            seen.iter().zip(shares).all(|(&seen, share)| {
+                let mean = 1e4 * f64::from(share) / f64::from(total);
+                (f64::from(seen) - mean).abs() <= 4.0 * mean.sqrt()
+            })
+        };
+        let first = MEMBERS.each_ref().map(|member| member.share);
+        assert!(near(count(&mut policy, toy::UNKNOWN), first));
+        // SAFETY: documented as valid when zeroed.
+        let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
+        let other = [7, 0, 1, 0, 0, 2];
+        lessons.shares[..6].copy_from_slice(&other);
+        assert!(near(count(&mut policy, toy::Known { profile: Default::default(), lessons: Some(&lessons) }), other));
+    }
+
+    #[test]
+    fn a_run_is_that_of_its_member() {
+        let program = toy::Program::straight(&[6, 6, 6]);
+        let mut portfolio = toy::built(&DESCRIPTOR);
+        for seed in 0..300 {
+            let run = toy::run(&mut portfolio, &program, seed, &[]);
+            let member = &MEMBERS[portfolio.member() as usize];
+            assert_eq!(toy::run(&mut toy::built(member.policy), &program, seed, &member.values()), run);
+        }
+    }
+
+    #[test]
+    fn the_budget_goes_to_who_finds_something_new() {
+        let runs = [100.0; MEMBERS.len()];
+        let mut new = [0.0; MEMBERS.len()];
+        new[1] = 100.0;
+        let shares = shift(&runs, &new);
+        assert!(shares[1] > 99 * MEMBERS[1].share);
+        assert!((0..MEMBERS.len()).all(|i| shares[i] >= 25 * MEMBERS[i].share));
+        assert!(shares[0] < 27 * MEMBERS[0].share);
+    }
+}

@@ -1,0 +1,109 @@
+//! Preemption bounding with random preemptions (NeedlePoint section 3.2).
+//!
+//! One thread runs until it blocks or a preemption point comes: there are so many of these, drawn before the run
+//! among the k steps. The next thread is drawn uniformly, not taken in turn, which the paper found to be better.
+//!
+//! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for
+//! [`super::pct`].
+
+use super::pct::FIRST_K;
+use super::preempt_always::another;
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
+use crate::rng::Rng;
+use crate::thread::ThreadId;
+
+/// The most preemptions.
+const MOST: usize = 64;
+
+/// How the command line knows this policy.
+pub const DESCRIPTOR: Descriptor = crate::descriptor!(
+    PreemptBound,
+    name: "preempt-bound",
+    summary: "a thread runs until it blocks, but for a number of preemptions at random points",
+    source: "Nagarakatte et al., PLDI'12, as PB",
+    kind: Kind::Sampling,
+    learns: Learns::Steps,
+    parameters: &[
+        Parameter::whole("n", 2.0, 0.0, MOST as f64, "the number of preemptions"),
+        Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which they are drawn; 0: learned from earlier runs"),
+        Parameter::choice("points", 0, &["uniform", "early", "late"], "where they are likely: anywhere, or the earlier or the later of two draws"),
+    ]
+);
+
+/// The policy's state.
+pub struct PreemptBound {
+    rng: Rng,
+    preemptions: usize,
+    at: [u64; MOST],
+}
+
+impl Default for PreemptBound {
+    fn default() -> Self {
+        PreemptBound { rng: Rng::new(0), preemptions: 0, at: [0; MOST] }
+    }
+}
+
+impl Policy for PreemptBound {
+    fn start(&mut self, run: &Run<'_>) {
+        self.rng = Rng::new(run.seed);
+        self.preemptions = (run.parameters[0] as usize).min(MOST);
+        let k = match run.parameters[1] as u64 {
+            0 if run.profile.steps == 0 => FIRST_K,
+            0 => run.profile.steps,
+            k => k,
+        };
+        for i in 0..self.preemptions {
+            let (one, other) = (self.rng.below(k), self.rng.below(k));
+            self.at[i] = match run.parameters[2] as u32 {
+                0 => one,
+                1 => one.min(other),
+                _ => one.max(other),
+            };
+        }
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        // A thread that spins would never block.
+        let goes_on = point.enabled.contains(point.current) && point.spins == 0;
+        if goes_on && !self.at[..self.preemptions].contains(&point.step) {
+            return point.current;
+        }
+        another(point, &mut self.rng)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+
+    #[test]
+    fn so_many_preemptions_and_no_more() {
+        let program = toy::Program::straight(&[10, 10, 10]);
+        let mut most = 0;
+        for seed in 0..2_000 {
+            let s = toy::run(&mut PreemptBound::default(), &program, seed, &[2.0, 30.0, 0.0]).schedule;
+            let left = |i: usize| s[i + 1..].contains(&s[i]);
+            let preemptions = (0..s.len() - 1).filter(|&i| s[i] != s[i + 1] && left(i)).count();
+            // The toy's first point counts as main's, so that a preemption may come before the first step.
+            assert!(preemptions <= 2, "{s:?}");
+            most = most.max(preemptions);
+        }
+        assert_eq!(most, 2);
+    }
+
+    #[test]
+    fn early_and_late_points() {
+        let mean = |how: f64| {
+            let run = |seed| {
+                let mut policy = PreemptBound::default();
+                toy::run(&mut policy, &toy::Program::straight(&[1, 1]), seed, &[1.0, 100.0, how]);
+                policy.at[0]
+            };
+            (0..2_000).map(run).sum::<u64>() as f64 / 2_000.0
+        };
+        // The means of the smaller, of any and of the larger of two uniform draws below 100, each ±4.
+        let near = |how, mean_of: f64| (mean(how) - mean_of).abs() < 4.0;
+        assert!(near(0.0, 49.5) && near(1.0, 33.0) && near(2.0, 66.0));
+    }
+}

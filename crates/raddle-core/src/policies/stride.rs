@@ -1,0 +1,275 @@
+//! Randomized stride (Abdelrasoul, ASE'17): a random walk in strides.
+//!
+//! At each selection any enabled thread is drawn, and a stride s, uniform over 1 to s_max: the thread runs alone
+//! until it has taken s steps, blocks or ends. With s_max = 1 it is the random walk. By default s_max is the length
+//! of the thread over a ratio, rounded up: the length is the most steps that it took in the first ten runs, which
+//! are made with s_max = 1, counting only steps while others are enabled.
+//!
+//! Equation 5 of the paper gives, for a ratio x of length and s_max, the probability that a thread runs to its end
+//! before another one starts:
+//!
+//! ```text
+//! P(x) = Σ_{i ≥ 1} 0.5^i · P(U_1 + … + U_i ≥ x),  U_i uniform over [0, 1]
+//! ```
+//!
+//! As printed it counts too much: for x = 1 and a stride that is always 1 it gives 1, where the truth is 0.5. The
+//! thread must be drawn exactly as often as it takes to get there, not at least as often: the factor of each term
+//! is the probability that the sum reaches x with its i-th term and not before, and the series becomes
+//! Σ 0.5^i · (P(S_i ≥ x) − P(S_{i−1} ≥ x)), which is half of what is printed. Both are here: `equation=printed`
+//! gives 6.68 and 3.45 (one edge, two edges, 95% in 9,990 runs), which the paper rounds down to 6.6 and 3.4;
+//! `equation=corrected` gives those that keep what the paper promises, 6.13 and 2.90.
+//!
+//! Threads are known from run to run by the path of their creation.
+
+use super::depth;
+use crate::lessons::Paths;
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
+use crate::rng::Rng;
+use crate::thread::{ThreadId, MAX_THREADS};
+
+/// How the command line knows this policy.
+pub const DESCRIPTOR: Descriptor = crate::descriptor!(
+    zeroed Stride,
+    name: "stride",
+    summary: "random walk in strides of random length, up to a share of the thread's own length",
+    source: "Abdelrasoul, ASE'17",
+    kind: Kind::Sampling,
+    learns: Learns::Lengths,
+    parameters: &[
+        Parameter::number("ratio", 3.4, 0.0, 1e9, "length of a thread over its longest stride; 0: by the equation"),
+        Parameter::whole("s", 0.0, 0.0, 1e15, "the longest stride of all threads; 0: by ratio"),
+        Parameter::whole("edges", 2.0, 1.0, 8.0, "with ratio=0: how many of the least likely orders one run shall have"),
+        Parameter { help: "with ratio=0: how sure it shall be that one run has them", ..depth::CONFIDENCE },
+        Parameter { help: "with ratio=0: in so many runs; 0: as many as planned", ..depth::RUNS },
+        Parameter::choice("equation", 0, &["printed", "corrected"], "with ratio=0: equation 5 as printed, or corrected"),
+    ]
+);
+
+/// The policy's state. Valid when zeroed.
+#[repr(C)]
+pub struct Stride {
+    rng: Rng,
+    /// Who runs, and for how many steps more.
+    runner: ThreadId,
+    left: u64,
+    fixed: u64,
+    ratio: f64,
+    paths: Paths,
+    /// The longest stride of each thread, by id; 0 where none was seen.
+    longest: [u64; MAX_THREADS],
+    created: usize,
+    /// Where the lessons are: they do not move during a run.
+    lessons: Option<&'static crate::lessons::Lessons>,
+}
+
+impl Stride {
+    fn meet(&mut self, t: ThreadId) {
+        self.created = self.created.max(t.index() + 1);
+        self.longest[t.index()] = if self.fixed > 0 {
+            self.fixed
+        } else {
+            let path = self.paths.of(t);
+            let known = self.lessons.and_then(|l| l.threads().iter().find(|thread| thread.path == path));
+            known.map_or(1, |thread| ceiling(f64::from(thread.steps) / self.ratio))
+        };
+    }
+}
+
+/// The smallest whole number that is not below x, and at least 1.
+fn ceiling(x: f64) -> u64 {
+    let down = x as u64;
+    (down + u64::from((down as f64) < x)).max(1)
+}
+
+impl Policy for Stride {
+    fn start(&mut self, run: &Run<'_>) {
+        self.rng = Rng::new(run.seed);
+        self.left = 0;
+        self.ratio = if run.parameters[0] > 0.0 { run.parameters[0] } else { 3.4 };
+        self.fixed = run.parameters[1] as u64;
+        self.paths.start();
+        self.longest[..self.created].fill(0);
+        self.created = 0;
+        // SAFETY: lessons live in the shared block or, in tests, longer than the run; they are not used after it,
+        // because `start` comes before anything else of the next one.
+        self.lessons = Some(unsafe { &*core::ptr::from_ref(run.lessons) });
+        self.meet(ThreadId::MAIN);
+    }
+
+    fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.paths.created(parent, child);
+        self.meet(child);
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        if self.left > 0 && point.enabled.contains(self.runner) {
+            self.left -= 1;
+            return self.runner;
+        }
+        let k = self.rng.below(point.enabled.len() as u64) as usize;
+        self.runner = point.enabled.nth(k).unwrap_or(point.current);
+        let longest = self.longest[self.runner.index()].max(1);
+        self.left = if longest == 1 { 0 } else { self.rng.below(longest) };
+        self.runner
+    }
+
+    fn lease(&self, current: ThreadId, _steps: u64, most: u64) -> u64 {
+        if self.runner == current {
+            return self.left.min(most);
+        }
+        0
+    }
+
+    fn pass(&mut self, steps: u64) {
+        self.left -= steps.min(self.left);
+    }
+
+    fn lower(&mut self, t: ThreadId) {
+        // It gives way, and may be drawn again.
+        if self.runner == t {
+            self.left = 0;
+        }
+    }
+}
+
+/// Fills in the ratio that the equation gives, if it is asked for.
+#[cfg(feature = "std")]
+pub fn resolve(values: &mut [f64], runs: u64) {
+    if values[0] != 0.0 || values[1] != 0.0 {
+        return;
+    }
+    if values[4] == 0.0 {
+        // The first ten runs are for the lengths.
+        values[4] = runs.saturating_sub(10).max(1) as f64;
+    }
+    let needed = depth::needed(values[3], values[4]).powf(1.0 / values[2]);
+    values[0] = equation::ratio(needed, values[5] != 0.0);
+}
+
+/// Equation 5.
+#[cfg(feature = "std")]
+pub mod equation {
+    /// Parts of a unit in which the equation is solved.
+    const GRID: usize = 2_000;
+
+    /// The ratio of a thread's length and its longest stride at which the thread runs to its end before another one
+    /// starts with this probability.
+    pub fn ratio(probability: f64, corrected: bool) -> f64 {
+        let printed = if corrected { 2.0 * probability } else { probability };
+        let beyond = printed_probabilities().take_while(|p| *p > printed).count();
+        beyond as f64 / GRID as f64
+    }
+
+    /// The probability for a ratio, as printed or corrected.
+    pub fn probability(ratio: f64, corrected: bool) -> f64 {
+        let printed = printed_probabilities().nth((ratio * GRID as f64).round() as usize).unwrap_or(0.0);
+        if corrected {
+            printed / 2.0
+        } else {
+            printed
+        }
+    }
+
+    /// P at 0, 1/GRID, 2/GRID, …. The first stride leaves a ratio that is smaller by a number between 0 and 1, so
+    /// P(x) is half of the mean of P over the unit before x; where that unit lies below 0 the way is over, by the
+    /// first stride or by any later one, which counts twice. Integrated by the trapezium rule.
+    fn printed_probabilities() -> impl Iterator<Item = f64> {
+        let step = 1.0 / GRID as f64;
+        // P so far, and its sums.
+        let (mut values, mut sums) = (vec![1.0], vec![1.0]);
+        (0..100 * GRID).map(move |i| {
+            if i > 0 {
+                let from = i.saturating_sub(GRID);
+                let below = 2.0 * (1.0 - i as f64 * step).max(0.0);
+                let above = sums[i - 1] - sums[from] + 0.5 * values[from];
+                // The new value stands on both sides.
+                let value = 0.5 * (below + step * above) / (1.0 - 0.25 * step);
+                sums.push(sums[i - 1] + value);
+                values.push(value);
+            }
+            values[i]
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lessons::{path_of_child, Lessons, ThreadLesson, MAIN_PATH};
+    use crate::policies::random::Random;
+    use crate::toy;
+
+    fn stride() -> Box<Stride> {
+        // SAFETY: documented as valid when zeroed.
+        unsafe { Box::new(core::mem::zeroed()) }
+    }
+
+    fn parameters(ratio: f64, s: f64) -> [f64; 6] {
+        [ratio, s, 2.0, 0.95, 0.0, 0.0]
+    }
+
+    #[test]
+    fn a_stride_of_one_is_the_random_walk() {
+        let program = toy::Program::straight(&[9, 4, 6]);
+        let (mut policy, mut walk) = (stride(), Random::default());
+        for seed in 0..500 {
+            let walked = toy::run(&mut walk, &program, seed, &[]);
+            assert_eq!(toy::run(&mut *policy, &program, seed, &parameters(3.4, 1.0)), walked);
+            // Without lessons the strides are of one step.
+            assert_eq!(toy::run(&mut *policy, &program, seed, &parameters(3.4, 0.0)), walked);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn the_printed_equation_gives_the_papers_ratios() {
+        let needed = depth::needed(0.95, 9_990.0);
+        let round = |x: f64| (x * 100.0).round() / 100.0;
+        // The paper rounds the first two down.
+        assert_eq!(round(equation::ratio(needed, false)), 6.68);
+        assert_eq!(round(equation::ratio(needed.sqrt(), false)), 3.45);
+        assert_eq!(round(equation::ratio(needed, true)), 6.13);
+        assert_eq!(round(equation::ratio(needed.sqrt(), true)), 2.90);
+        let mut values = [0.0, 0.0, 1.0, 0.95, 0.0, 0.0];
+        resolve(&mut values, 10_000);
+        assert_eq!((round(values[0]), values[4]), (6.68, 9_990.0));
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn the_corrected_equation_is_what_happens() {
+        // Thread 1 has 340 steps and strides of up to 100: it runs to its end before thread 0 starts. The equation
+        // is for large lengths; there is half a step more per stride, which is 1.4% of the probability here.
+        let program = toy::Program::straight(&[340, 340]);
+        // SAFETY: documented as valid when zeroed.
+        let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
+        let thread = |path| ThreadLesson { path, parent: 0, steps: 340 };
+        lessons.set_threads(&[thread(MAIN_PATH), thread(path_of_child(MAIN_PATH, 0))]);
+        let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
+        let mut policy = stride();
+        let runs = 200_000;
+        let first = |seed: &u64| {
+            let with = parameters(3.4, 0.0);
+            let s = toy::run_while(&mut *policy, &program, *seed, &with, known, |s| s.last() != Some(&0));
+            s.schedule.len() > 340
+        };
+        let found = (0..runs).filter(first).count() as f64 / runs as f64;
+        let truth = equation::probability(3.4, true);
+        let spread = (truth / runs as f64).sqrt();
+        assert!((found - truth).abs() < 3.3 * spread + 0.05 * truth, "{found} {truth}");
+        let printed = equation::probability(3.4, false);
+        assert!((found - printed).abs() > 10.0 * spread, "{found} {printed}");
+    }
+
+    #[test]
+    fn a_lease_is_the_rest_of_the_stride() {
+        let program = toy::Program::straight(&[50, 50]);
+        let mut policy = stride();
+        for seed in 0..100 {
+            toy::run_with(&mut *policy, &program, seed, &parameters(3.4, 20.0), toy::UNKNOWN, |policy, point| {
+                let lease = policy.lease(point.current, point.step, 100);
+                assert!(lease <= 19 && (lease == 0 || policy.runner == point.current));
+            });
+        }
+    }
+}
