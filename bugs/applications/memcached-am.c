@@ -3,7 +3,7 @@
 // depth: 2
 // threads: 4
 // source: NeedlePoint (PLDI'12), table 1 and section 4.1: Memc am
-// finds: pct
+// finds: pct, random
 // points: memory
 // args: 240 12
 // row: needlepoint:Memc-am

@@ -3,7 +3,7 @@
 // depth: 2
 // threads: 4
 // source: NeedlePoint (PLDI'12), table 1 and section 4.2: Pbzip2; PCT (ASPLOS'10), figure 2 and table 2
-// finds: pct; random never, because the consumers leave long before main does
+// finds: pct; random hardly, because the consumers leave long before main does
 // args: 38
 // row: needlepoint:Pbzip2, pct:Pbzip2
 // A compressor of blocks: main reads, two consumers compress, a writer writes. As in the program that it stands for,

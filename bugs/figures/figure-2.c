@@ -3,7 +3,7 @@
 // depth: 2
 // threads: 2
 // source: PCT (ASPLOS'10), figure 2
-// finds: pct, random
+// finds: pct; random while there are few steps
 // args: 2 0
 // variants: 2-0 = 2 0 [threads 2]; 4-10 = 4 10 [threads 4]; 8-40 = 8 40 [threads 8]
 // row: pct:Figure 2

@@ -3,7 +3,7 @@
 // depth: 2
 // threads: 2
 // source: PCT (ASPLOS'10), figure 4
-// finds: pct with d=2, about as often as guaranteed and not more; random when there are few steps before
+// finds: pct:d=2; about as often as guaranteed and not more, and less with another d; random hardly
 // args: 2 10
 // variants: 2-10 = 2 10 [threads 2]; 2-100 = 2 100 [threads 2]; 4-10 = 4 10 [threads 4]; 8-10 = 8 10 [threads 8]
 // row: pct:Figure 4

@@ -3,7 +3,7 @@
 // depth: 1
 // threads: 2
 // source: PCT (ASPLOS'10), figure 5
-// finds: pct, each of the two bugs in half of the runs; random with a probability that falls exponentially with the steps
+// finds: pct; each of the two bugs in half of the runs with d=1; random with a probability that halves with every step
 // args: black 10
 // variants: black-3 = black 3; grey-3 = grey 3; black-10 = black 10; grey-10 = grey 10; black-100 = black 100; grey-100 = grey 100
 // row: pct:Figure 5

@@ -1,6 +1,6 @@
 // bug: producers and consumers wait on one condition, and the one who is woken may be of the wrong kind: all wait
 // kind: deadlock
-// depth: 3
+// depth: 2
 // threads: 5
 // source: the bounded buffer of the corpus's list; the mistake is the one of every text on monitors
 // finds: pct, random

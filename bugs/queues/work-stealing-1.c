@@ -3,7 +3,7 @@
 // depth: 3
 // threads: 4
 // source: NeedlePoint (PLDI'12), table 1: WSQ-1; PCT (ASPLOS'10), section 5.3
-// finds: pct with d=3; random
+// finds: pct:d=3, random; nothing with a smaller d
 // points: atomic
 // args: 3 17
 // row: needlepoint:WSQ-1

@@ -3,11 +3,11 @@
 // depth: 2
 // threads: 4
 // source: NeedlePoint (PLDI'12), table 1: WSQ-2; PCT (ASPLOS'10), table 2 and section 5.3
-// finds: pct; random never, because the thieves are done before the owner pops
+// finds: pct; random hardly, because the thieves are done before the owner pops
 // points: atomic
 // args: 3 104
 // variants: 3 = 3 104 [threads 4]; 1 = 1 144 [threads 2]; 2-4 = 2 4 [threads 3]; 2-16 = 2 16 [threads 3]; 2-64 = 2 64 [threads 3]
-// row: needlepoint:WSQ-2, pct:Work Steal Queue
+// row: needlepoint:WSQ-2
 // Chase and Lev's deque. The owner pushes and pops; each thief makes two attempts. Arguments: thieves, jobs.
 
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::SeqCst};

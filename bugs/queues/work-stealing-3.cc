@@ -3,13 +3,14 @@
 // depth: 2
 // threads: 4
 // source: NeedlePoint (PLDI'12), table 1: WSQ-3; PCT (ASPLOS'10), section 5.3
-// finds: pct; random never, because the owner must put four jobs while a thief makes one step
+// finds: pct; random when there are two thieves or more
 // points: atomic
-// args: 3 35
-// variants: 3 = 3 35 [threads 4]; 2-1 = 2 1 [threads 3]; 4-1 = 4 1 [threads 5]; 8-1 = 8 1 [threads 9]; 16-1 = 16 1 [threads 17]; 32-1 = 32 1 [threads 33]; 64-1 = 64 1 [threads 65]; 2-4 = 2 4 [threads 3]; 2-16 = 2 16 [threads 3]
-// row: needlepoint:WSQ-3
-// Chase and Lev's deque. A thief makes an attempt when it is created, and one in each round, in which the owner takes
-// some jobs, fills the deque again and wakes the thieves. Arguments: thieves, rounds.
+// args: 3 140 36
+// variants: 3 = 3 140 36 [threads 4]; 1 = 1 196 50 [threads 2]; 2-4 = 2 4 [threads 3]; 4-4 = 4 4 [threads 5]; 8-4 = 8 4 [threads 9]; 16-4 = 16 4 [threads 17]; 32-4 = 32 4 [threads 33]; 64-4 = 64 4 [threads 65]; 2-64 = 2 64 [threads 3]; 8-64 = 8 64 [threads 9]
+// row: needlepoint:WSQ-3, pct:Work Steal Queue
+// Chase and Lev's deque. The owner fills it before it creates a thief. After that it takes some jobs and fills it again,
+// round after round. A thief makes its first attempt at once, and one whenever the owner has filled the deque.
+// Arguments: thieves; jobs after all thieves are there; attempts of each thief.
 #include <array>
 #include <atomic>
 #include <memory>
@@ -24,6 +25,8 @@ constexpr int NONE = -1, TAKES = 3;
 
 class deque {
 public:
+    static constexpr int SIZE = 4;
+
     // False when it is full.
     bool push(int job) {
         int b = bottom_;
@@ -60,8 +63,6 @@ public:
     }
 
 private:
-    static constexpr int SIZE = 4;
-
     std::atomic<int> &place(int index) {
         return ring_[static_cast<size_t>(index % SIZE)];
     }
@@ -109,17 +110,18 @@ private:
 
 int main(int count, char **words) {
     int thieves = number(count, words, 1, 3, 1, 100);
-    int rounds = number(count, words, 2, 35, 1, 1000);
+    int rounds = (number(count, words, 2, 140, 1, 10000) + deque::SIZE - 1) / deque::SIZE;
+    int attempts = number(count, words, 3, 2, 1, 10000);
 
-    jobs all(static_cast<size_t>((thieves + rounds + 1) * 4));
+    jobs all(static_cast<size_t>((thieves + rounds + 1) * deque::SIZE));
     std::vector<sem_t> announced(static_cast<size_t>(thieves));
     std::vector<std::thread> threads;
     for (auto &mine : announced) OK(sem_init(&mine, 0, 0));
     for (auto &mine : announced) {
         all.fill();
-        threads.emplace_back([&all, &mine, rounds] {
+        threads.emplace_back([&all, &mine, attempts] {
             all.steal_and_run();
-            for (int round = 0; round < rounds; round++) {
+            for (int i = 1; i < attempts; i++) {
                 OK(sem_wait(&mine));
                 all.steal_and_run();
             }
@@ -130,6 +132,9 @@ int main(int count, char **words) {
         all.fill();
         for (auto &mine : announced) OK(sem_post(&mine));
     }
+    // Those who have attempts left make them, whatever they find.
+    for (int i = rounds + 1; i < attempts; i++)
+        for (auto &mine : announced) OK(sem_post(&mine));
     for (auto &thread : threads) thread.join();
     all.finish();
 }

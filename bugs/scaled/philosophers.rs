@@ -3,11 +3,11 @@
 // depth: 3
 // threads: 4
 // source: the dining philosophers, as in stride (ASE'17), figure 5: din_phil
-// finds: pct with d as large as the number of philosophers; random while there are few of them
+// finds: urw; pct and random while there are few philosophers
 // points: atomic
 // args: 3
 // variants: 2 = 2 [threads 3, depth 2]; 3 = 3 [threads 4, depth 3]; 4 = 4 [threads 5, depth 4]; 5 = 5 [threads 6, depth 5]; 6 = 6 [threads 7, depth 6]; 7 = 7 [threads 8, depth 7]
-// row: stride:din_phil
+// row: stride:din_phil_2, stride:din_phil_3, stride:din_phil_4
 // Argument: philosophers.
 
 use std::sync::{Arc, Mutex};

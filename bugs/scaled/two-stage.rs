@@ -3,16 +3,19 @@
 // depth: 2
 // threads: 3
 // source: stride (ASE'17), section VI: main must create many threads before any of them reaches a certain point
-// finds: stride; pct and random while there are few threads
+// finds: stride, urw; pct and random while there are few threads
 // points: atomic
 // args: 2
 // variants: 2 = 2 [threads 3]; 20 = 20 [threads 21]; 50 = 50 [threads 51]; 100 = 100 [threads 101]
-// row: stride:twostage
+// row: stride:twostage_2, stride:twostage_100
 // Transactions enter a journal in two stages. A tenth of the threads, the last ones, are auditors. As soon as one
 // transaction is committed, they go by the checkpoint. Argument: threads.
 
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
+
+const STEPS: i64 = 30;
 
 #[derive(Default)]
 struct Journal {
@@ -47,7 +50,17 @@ impl Journal {
     }
 }
 
+/// What a transaction does before the journal hears of it: steps that concern nobody else.
+fn work_out(amount: i64) -> i64 {
+    let total = AtomicI64::new(0);
+    for _ in 0..STEPS {
+        total.fetch_add(amount, SeqCst);
+    }
+    total.into_inner() / STEPS
+}
+
 fn transact(journal: &Mutex<Journal>, amount: i64) {
+    let amount = work_out(amount);
     let number = journal.lock().unwrap().prepare(amount);
     journal.lock().unwrap().commit(number);
 }
