@@ -171,7 +171,7 @@ pub fn instrumented(folder: &str, endings: &[&str]) -> Vec<[Program; 2]> {
 
 /// The hooks for programs of Rust. They say that the standard library is instrumented, because races are told only
 /// then. It is not, but what orders the accesses of these programs is not hidden in it.
-fn hooks() -> PathBuf {
+pub fn hooks() -> PathBuf {
     let path = build_folder().join("libhooks.a");
     let archive = raddle_hooks::archive(true, true);
     if fs::read(&path).ok().as_deref() != Some(archive) {
@@ -214,7 +214,7 @@ fn compile_instrumented(program: &Program, hooks: &Path) -> Result<(), String> {
 }
 
 /// What `cargo raddle --memory` tells rustc.
-const RUST_HOOKS: [&str; 4] = [
+pub const RUST_HOOKS: [&str; 4] = [
     "-Cpasses=forceattrs,function(tsan)",
     "-Cllvm-args=-force-attribute=sanitize_thread",
     "-Cllvm-args=-tsan-instrument-read-before-write=1",
