@@ -19,7 +19,7 @@ use crate::suppressions::Suppressions;
 /// Runs of a campaign when none are asked for.
 pub const DEFAULT_RUNS: u64 = 1_000;
 /// The policy when none is asked for.
-pub const DEFAULT_POLICY: &str = "pct";
+pub const DEFAULT_POLICY: &str = "portfolio";
 /// Steps after which a run is cut.
 pub const DEFAULT_MAX_STEPS: u64 = 1_000_000;
 /// Seconds after which a run has failed.
