@@ -390,7 +390,7 @@ mod tests {
     fn the_defaults_are_those_of_the_contract() {
         let options = Options::resolve(TestOptions::default()).expect("is right");
         assert_eq!(options.runs, 1000);
-        assert_eq!(options.policy.to_string(), "pct:d=3");
+        assert_eq!(options.policy.to_string(), "portfolio");
         assert_eq!(options.out, Path::new(".raddle"));
         assert_eq!((options.jobs, options.cpus, options.expect_exit), (1, 4, 0));
     }
