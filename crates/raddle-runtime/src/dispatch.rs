@@ -251,7 +251,9 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         return;
     }
     let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
-    let me = control::current().filter(|_| !from_loader);
+    let me = control::current();
+    let _inside = me.map(|_| control::Inside::new());
+    let me = me.filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
@@ -312,7 +314,11 @@ fn in_place(me: ThreadId, request: &Request) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
     selector(me).store(0, Ordering::Relaxed);
-    s.trap_again = true;
+    if control::parallel() {
+        s.thread(me).trap_again = true;
+    } else {
+        s.trap_again = true;
+    }
     if request.number == libc::SYS_clone || request.number == libc::SYS_clone3 {
         let flags = clone_flags(request);
         let thread = flags & libc::CLONE_THREAD as usize != 0;
@@ -353,7 +359,8 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
             }
             _ => match points::system_call(me, &request) {
                 Some(result) => result,
-                None => request.really(),
+                // Nobody knows whether it waits.
+                None => control::outside(me, || request.really()),
             },
         }
     }
@@ -381,12 +388,14 @@ pub unsafe extern "C-unwind" fn syscall(
     let result = unsafe {
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
+                let _inside = control::Inside::new();
                 if number == libc::SYS_futex {
                     lock_of_its_own();
                 }
                 perform(me, request)
             }
             Some(me) => {
+                let _inside = control::Inside::new();
                 needs_os_threads(&request);
                 in_place(me, &request);
                 request.really()

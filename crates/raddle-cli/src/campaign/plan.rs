@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_core::block::{flag, Points, Settings, Stacks, STACKS, SYNC_FUNCTIONS};
 use raddle_core::decorators::guard;
-use raddle_core::policy::Profile;
+use raddle_core::policy::{Kind, Profile};
 use raddle_core::Decision;
 
 use super::races::Place;
@@ -121,6 +121,8 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
     /// What the policy knew.
@@ -138,6 +140,11 @@ impl Plan {
             Some(recording) => recording.run_seed,
             None => raddle_core::rng::run_seed(self.seed, run),
         }
+    }
+
+    /// Whether threads really run at the same time.
+    pub fn is_parallel(&self) -> bool {
+        self.policy.descriptor.kind == Kind::Parallel && self.recording.is_none()
     }
 
     /// Whether a run that ended well can be told by its status alone.
@@ -164,8 +171,14 @@ impl Plan {
         if self.fail_on_race.is_some() {
             flags |= flag::RACE_FAILS;
         }
-        if self.switch == Switch::Fiber {
+        if self.is_parallel() {
+            // The kernel preempts, and those who wait look at those who run.
+            flags |= flag::PARALLEL | flag::NO_TICK;
+        } else if self.switch == Switch::Fiber {
             flags |= flag::FIBERS;
+        }
+        if self.recording.as_ref().is_some_and(|recording| recording.every) {
+            flags |= flag::EVERY;
         }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
         let any = PolicyChoice::any();

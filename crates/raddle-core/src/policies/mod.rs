@@ -1,12 +1,15 @@
 //! The policies, one file each.
 
 pub mod pct;
+pub mod ppct;
 pub mod random;
+pub mod random_sleep;
+pub mod stress;
 
 use crate::policy::Descriptor;
 
 /// All policies that come with raddle.
-pub static ALL: &[Descriptor] = &[random::DESCRIPTOR, pct::DESCRIPTOR];
+pub static ALL: &[Descriptor] = &[random::DESCRIPTOR, pct::DESCRIPTOR, stress::DESCRIPTOR, random_sleep::DESCRIPTOR, ppct::DESCRIPTOR];
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
@@ -16,7 +19,10 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 #[cfg(test)]
 mod tests {
     use super::pct::Pct;
+    use super::ppct::Ppct;
     use super::random::Random;
+    use super::random_sleep::RandomSleep;
+    use super::stress::Stress;
     use crate::policy::Policy;
     use crate::rng::Rng;
     use crate::toy::{self, Op, Program};
@@ -61,6 +67,15 @@ mod tests {
     #[test]
     fn random_runs_every_program_to_its_end() {
         check(&mut Random::default(), &[]);
+    }
+
+    #[test]
+    fn parallel_policies_run_every_program_to_its_end() {
+        check(&mut Stress::default(), &[]);
+        check(&mut RandomSleep::default(), &[0.5, 10.0]);
+        for depth in [1.0, 2.0, 5.0] {
+            check(&mut Ppct::boxed(), &[depth, 20.0, 0.0, 10.0, 1000.0]);
+        }
     }
 
     #[test]

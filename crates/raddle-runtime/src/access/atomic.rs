@@ -15,7 +15,7 @@ use raddle_core::block::Points;
 use raddle_core::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{current, point, scheduler, state};
+use crate::control::{self, current, point, scheduler, state, Inside};
 use crate::race::{self, How};
 
 use super::spin::{fold, wait_for_change, Verdict};
@@ -79,6 +79,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, pc: usize) -> Option<Thr
     unsafe {
         // While nobody else has ever been there, nobody can see the difference.
         if scheduler().created == 1 {
+            control::leave();
             return None;
         }
         let loops = state().access.spins.loops(me, pc, address as usize);
@@ -104,6 +105,7 @@ unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order:
     // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
     unsafe {
         let me = arrive(EventKind::AtomicLoad, address, pc);
+        let _inside = me.map(|_| Inside::new());
         let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
         if let Some(me) = me {
             looked(me, address, SIZE, value, pc);
@@ -126,6 +128,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
     // SAFETY: as above.
     unsafe {
         let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, pc);
+        let _inside = me.map(|_| Inside::new());
         let old = word!(SIZE, address, it => {
             let operand = operand as _;
             u64::from(match Operation::from_i32(OPERATION) {
@@ -169,6 +172,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     // SAFETY: as above; the program's own variable for what was there.
     unsafe {
         let me = arrive(EventKind::AtomicModify, address, pc);
+        let _inside = me.map(|_| Inside::new());
         let wanted = match SIZE {
             1 => u64::from(expected.cast::<u8>().read_unaligned()),
             2 => u64::from(expected.cast::<u16>().read_unaligned()),
@@ -265,6 +269,7 @@ unsafe extern "C-unwind" fn wide(
     // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
     unsafe {
         let me = arrive(kind, address.cast(), pc);
+        let _inside = me.map(|_| Inside::new());
         if operation == Operation::Compare {
             let wanted = *expected;
             let found = compare_wide(address, wanted, *value);
@@ -325,6 +330,7 @@ unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
     // In a sequentially consistent execution a fence does nothing that a point before the next access does
     // not: no point here.
     let Some(me) = current() else { return };
+    let _inside = Inside::new();
     // SAFETY: `me` holds the baton.
     unsafe {
         if scheduler().detects && scheduler().created > 1 {

@@ -8,7 +8,7 @@ use libc::{EINVAL, ESRCH};
 use raddle_core::block::{Escape, OsReason};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{point, really, scheduler};
+use crate::control::{outside, point, really, scheduler};
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
 use crate::{failure, interpose, real, sys};
@@ -78,7 +78,7 @@ pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
     unsafe {
         let thread = scheduler().thread(me);
         if thread.cancel_requested && !thread.cancel_disabled {
-            real!(pthread_testcancel: fn())();
+            outside(me, || real!(pthread_testcancel: fn())());
         }
     }
 }

@@ -72,6 +72,7 @@ interpose! {
     fn exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
+        control::let_go();
         real!(exit: fn(c_int) -> !)(status)
     }
 
@@ -79,6 +80,7 @@ interpose! {
     fn quick_exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
+        control::let_go();
         real!(quick_exit: fn(c_int) -> !)(status)
     }
 
@@ -138,7 +140,7 @@ interpose! {
 
     /// Waits for a shell command with a pipe.
     fn pclose(stream: *mut c_void) -> c_int |me| {
-        really(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
+        control::really_wait(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
     }
 
     /// Starts a program.
