@@ -57,6 +57,10 @@ impl Scheduler {
             self.timers.insert(me, deadline);
         }
         self.expire();
+        if self.threads[me.index()].signals != 0 {
+            // Sent while it ran: it does not wait before it has handled them.
+            crate::signals::notify(self, me);
+        }
     }
 
     /// Thread `me` goes on: logs every step, and counts those that were taken while others could.

@@ -225,15 +225,15 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         if core::mem::take(&mut s.thread(me).trap_again) {
             dispatch::selector(me).store(1, Ordering::Relaxed);
         }
+        if s.instrumented {
+            unsafe { control::arrives_instrumented(me, event.kind) };
+        }
+        // Who waits on a condition has left its mutex: nobody must come in between before this is booked.
+        s.arrive_in_parallel(me, event, wait, deadline);
         let pause = if s.alive > 1 { s.parallel_policy().pause() } else { 0 };
         if pause > 0 {
             control::outside(me, || sys::sleep(pause));
         }
-        let s = unsafe { scheduler() };
-        if s.instrumented {
-            unsafe { control::arrives_instrumented(me, event.kind) };
-        }
-        s.arrive_in_parallel(me, event, wait, deadline);
         give_way_to_computing(me);
         stand(me);
         let s = unsafe { scheduler() };
@@ -508,6 +508,11 @@ fn bump(it: &mut State) -> bool {
 
 /// The starvation guard, after a step of `me`.
 fn guard(it: &mut State, me: ThreadId) {
+    if it.gate.held.is_empty() {
+        return;
+    }
+    // Some may not be held but on their way.
+    settle(it);
     if it.gate.held.is_empty() {
         return;
     }
