@@ -446,7 +446,8 @@ pub fn mailbox() -> &'static Mailbox {
 }
 
 /// Calls into the real library: what happens in there is not scheduled, and its system calls are
-/// not trapped.
+/// not trapped. In a parallel run others go on meanwhile: the library has locks of its own, and who holds one of
+/// them may want ours.
 #[inline]
 pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     // SAFETY: `me` holds the baton.
@@ -454,15 +455,10 @@ pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     thread.inside += 1;
     let selector = dispatch::selector(me);
     let before = selector.swap(0, Ordering::Relaxed);
-    let result = call();
+    let result = outside(me, call);
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside -= 1;
     selector.store(before, Ordering::Relaxed);
     result
-}
-
-/// [`really`] for calls that wait for another thread or process: in a parallel run others go on meanwhile.
-pub fn really_wait<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
-    really(me, || outside(me, call))
 }

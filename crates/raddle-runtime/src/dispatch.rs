@@ -251,6 +251,11 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         return;
     }
     let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
+    if control::parallel() && is_the_librarys(request.number, at(libc::REG_RIP)) {
+        // SAFETY: the library's own system call.
+        registers[libc::REG_RAX as usize] = unsafe { request.really() } as i64;
+        return;
+    }
     let me = control::current();
     let _inside = me.map(|_| control::Inside::new());
     let me = me.filter(|_| !from_loader);
@@ -279,6 +284,18 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
             unsafe { points::cancel::cancel_in_libc(me) };
         }
         crate::signals::fiber::before_return(context);
+    }
+}
+
+/// Calls that libc and the loader make for themselves, and that are left to them in a parallel run: what is made with
+/// a lock of theirs held must not wait for ours, and a thread in a call of the real library, whose system calls are
+/// not seen, must find the others at the same futexes.
+fn is_the_librarys(number: i64, at: usize) -> bool {
+    match number {
+        libc::SYS_futex => libc_contains(at) || loader_contains(at),
+        libc::SYS_mmap | libc::SYS_munmap | libc::SYS_mprotect => true,
+        libc::SYS_mremap | libc::SYS_madvise | libc::SYS_brk => true,
+        _ => loader_contains(at) && !must_run_in_place(number),
     }
 }
 

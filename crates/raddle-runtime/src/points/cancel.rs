@@ -121,7 +121,6 @@ interpose! {
         if thread.life != Life::Alive {
             return 0;
         }
-        thread.cancel_requested = true;
         if thread.cancel_async {
             scheduler().escaped(Escape::AsyncCancel);
         }
@@ -135,8 +134,10 @@ interpose! {
             }
             if fibers() && result == ESRCH { 0 } else { result }
         });
+        // Not before libc knows of it, or else the other one might act on it in vain.
         let thread = scheduler().thread(other);
-        if thread.cancellable && !thread.cancel_disabled {
+        thread.cancel_requested = true;
+        if thread.life == Life::Alive && thread.cancellable && !thread.cancel_disabled {
             scheduler().disturb(other, Wake::Cancelled);
         }
         if other == me && scheduler().threads[me.index()].cancel_async {

@@ -21,7 +21,7 @@ use super::identity::abandon_robust_lists;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
 use super::{incarnate, keys};
-use crate::control::{self, current, point, really, really_wait, scheduler, wait_through, Inside, Mode};
+use crate::control::{self, current, point, really, scheduler, wait_through, Inside, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
@@ -361,6 +361,9 @@ pub(super) unsafe fn create(
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        if control::parallel() {
+            gate::expect(child);
+        }
         let id = child.index() as *mut c_void;
         let result = if fibers() {
             incarnate::incarnate(me, child, handle, attributes, really_create)
@@ -439,7 +442,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
             thread.identity = 0;
             0
         } else {
-            really_wait(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
+            really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
         };
         scheduler().pointers.remove(handle);
         scheduler().thread(other).life = Life::None;

@@ -53,6 +53,8 @@ const SPINNING: u32 = 2;
 pub struct Gate {
     /// How deep the owner of the lock is inside the runtime.
     depth: u32,
+    /// The run has failed: nobody passes any more.
+    shut: bool,
     /// Threads that stand at a point.
     parked: usize,
     /// Threads that count as blocked although nobody knows in what.
@@ -232,7 +234,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         s.arrive_in_parallel(me, event, wait, deadline);
         let pause = if s.alive > 1 { s.parallel_policy().pause() } else { 0 };
         if pause > 0 {
-            control::outside(me, || sys::sleep(pause));
+            nap(me, pause);
         }
         give_way_to_computing(me);
         stand(me);
@@ -260,9 +262,18 @@ fn give_way_to_computing(me: ThreadId) {
             let moment = 20_000 << gate.lulls.min(6);
             gate.lulls += 1;
             s.achieved();
-            control::outside(me, || sys::sleep(moment));
+            nap(me, moment);
         }
     }
+}
+
+/// Really sleeps, at a point that was arrived at.
+fn nap(me: ThreadId, nanoseconds: u64) {
+    // SAFETY: `me` has the lock, before and after.
+    unsafe { scheduler() }.thread(me).naps = true;
+    control::outside(me, || sys::sleep(nanoseconds));
+    // SAFETY: as above.
+    unsafe { scheduler() }.thread(me).naps = false;
 }
 
 /// Stands at a point until the thread can go on and may.
@@ -300,10 +311,23 @@ pub fn first_step(me: ThreadId) {
     stand(me);
 }
 
+/// A thread is about to be created: it waits until its creator says that it exists.
+pub fn expect(t: ThreadId) {
+    // SAFETY: the caller has the lock.
+    unsafe { scheduler() }.thread(t).parked = true;
+    baton(t).shut();
+}
+
 /// A thread exists, and stands before its first step.
 pub fn launched(t: ThreadId) {
     // SAFETY: the caller has the lock.
     park(unsafe { state() }, t);
+}
+
+/// The run has failed, and its end is at hand: nobody passes the gate any more.
+pub fn shut() {
+    // SAFETY: the caller has the lock.
+    unsafe { state() }.gate.shut = true;
 }
 
 /// The thread has taken its last step. The lock is given back.
@@ -326,7 +350,7 @@ fn park(it: &mut State, me: ThreadId) {
 
 fn may_go(it: &mut State, t: ThreadId) -> bool {
     let s = &mut it.scheduler;
-    s.threads[t.index()].bumped || s.parallel_policy().may_run(t, &s.enabled)
+    !it.gate.shut && (s.threads[t.index()].bumped || s.parallel_policy().may_run(t, &s.enabled))
 }
 
 /// Rests until somebody lets the thread go.
@@ -401,16 +425,17 @@ fn nobody_runs(me: ThreadId) {
     loop {
         // SAFETY: `me` has the lock; the reference ends before it is given back.
         let it = unsafe { state() };
-        if running(it) > 0 {
+        if running(it) > 0 || it.gate.shut {
             return;
         }
-        if it.scheduler.enabled.is_empty() {
-            if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.away > 0) {
-                sleep_outside(me, nap);
-            }
-        } else if let Some(t) = it.gate.held.nth(0) {
+        if let Some(t) = it.gate.held.nth(0) {
             // A policy that lets nobody go has forgotten somebody.
             it.scheduler.thread(t).bumped = true;
+        } else if !it.scheduler.enabled.is_empty() {
+            // Somebody who is away is called, by a signal.
+            sleep_outside(me, FIRST_LOOK);
+        } else if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.away > 0) {
+            sleep_outside(me, nap);
         }
         // SAFETY: as above.
         settle(unsafe { state() });
@@ -471,8 +496,8 @@ fn all_asleep(it: &State) -> bool {
     let mut any = false;
     those_who_run(it).all(|t| {
         any = true;
-        let tid = it.scheduler.threads[t.index()].tid;
-        tid != 0 && sys::thread_sleeps(tid)
+        let thread = &it.scheduler.threads[t.index()];
+        thread.tid != 0 && !thread.naps && sys::thread_sleeps(thread.tid)
     }) && any
 }
 
