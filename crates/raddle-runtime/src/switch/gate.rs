@@ -305,9 +305,9 @@ fn stand(me: ThreadId) {
 /// The first step of a thread, whose creator has parked it.
 pub fn first_step(me: ThreadId) {
     take();
+    rest(me);
     // SAFETY: the lock is ours.
     unsafe { state() }.gate.depth = 1;
-    rest(me);
     stand(me);
 }
 
