@@ -273,6 +273,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            serial: Default::default(),
         };
         RunReport {
             run,

@@ -84,6 +84,8 @@ pub struct Executor<'a> {
     frames: Frames,
     unwinder: Unwinder,
     mode: Option<Mode>,
+    /// A process of the job that is not this executor's, and stays.
+    pub spare: Option<pid_t>,
     /// Why threads are switched as OS threads, until somebody has asked.
     pub os_threads: Option<String>,
 }
@@ -103,6 +105,7 @@ impl<'a> Executor<'a> {
             frames: Frames::new(&plan.target.runtime),
             unwinder: Unwinder::new(),
             mode: plan.exec.then_some(Mode::Exec),
+            spare: None,
             os_threads: None,
         })
     }
@@ -296,7 +299,22 @@ impl<'a> Executor<'a> {
     fn end(&self, pid: pid_t) {
         sys::kill(pid);
         sys::wait(pid);
-        sys::sweep_children(None);
+        sys::sweep_children(self.spare);
+    }
+
+    /// The fork server.
+    pub fn server(&self) -> Option<pid_t> {
+        match self.mode {
+            Some(Mode::Server(server)) => Some(server),
+            _ => None,
+        }
+    }
+
+    /// Looks at its own processes again, after another executor has been at work.
+    pub fn watch_again(&self) {
+        watch::install(&self.block);
+        // A child may have ended meanwhile.
+        self.block.control().event.fetch_or(event::CHILD, Ordering::AcqRel);
     }
 
     fn must_be_attached(&self, ending: Ending) -> Result<(), Halt> {
@@ -385,7 +403,7 @@ impl<'a> Executor<'a> {
                 }
             }
         };
-        sys::sweep_children(None);
+        sys::sweep_children(self.spare);
         let ending = Ending::from_status(status);
         self.must_be_attached(ending)?;
         Ok(Over { ending, timed_out, threads })

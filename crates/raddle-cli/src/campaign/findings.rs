@@ -34,6 +34,10 @@ impl Findings {
         let same = |f: &&mut Finding| f.failure.kind == failure.kind && f.failure.place == failure.place;
         if let Some(finding) = self.findings.iter_mut().find(same) {
             finding.count += 1;
+            // The first one may not have shown itself in a serial run.
+            if finding.schedule.is_err() && failure.log.is_some() {
+                finding.schedule = write(&report, failure);
+            }
             return;
         }
         let schedule = write(&report, failure);
@@ -63,7 +67,7 @@ pub fn file_name(failure: &Failure, command: &[Vec<u8>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::run_report::{Counts, Kind};
+    use crate::campaign::run_report::{Counts, Kind, Serial};
     use raddle_core::policy::Profile;
 
     fn failed(run: u64, kind: Kind, place: &str) -> RunReport {
@@ -80,6 +84,7 @@ mod tests {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            serial: Serial::Itself,
         };
         RunReport {
             run,

@@ -212,6 +212,18 @@ impl Kind {
     }
 }
 
+/// What became of a failure in a serial run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Serial {
+    /// The run itself was one.
+    #[default]
+    Itself,
+    /// It happened again: the decisions are those of a serial run of this size.
+    Again(Counts),
+    /// It did not happen.
+    Never,
+}
+
 /// What went wrong in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
@@ -242,4 +254,7 @@ pub struct Failure {
     pub log: Option<Vec<u32>>,
     /// Whether decisions are missing at the log's end.
     pub log_is_full: bool,
+    /// What became of it in a serial run, when threads ran in parallel.
+    #[serde(default)]
+    pub serial: Serial,
 }

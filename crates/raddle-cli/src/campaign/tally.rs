@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use raddle_core::block::Escape;
 use raddle_core::rng::splitmix64;
 
-use super::run_report::{RunReport, Verdict};
+use super::run_report::{RunReport, Serial, Verdict};
 
 /// The statistics of the runs that count.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Tally {
     pub failing_runs: u64,
     /// The first that failed.
     pub first_failing_run: Option<u64>,
+    /// Parallel runs whose failure did not happen again in a serial one.
+    pub unreplayable_runs: u64,
     /// Those that were cut at the step limit.
     pub cut_runs: u64,
     /// Those that left their recording.
@@ -67,8 +69,9 @@ impl Tally {
             Verdict::Passed => {}
             Verdict::Cut => self.cut_runs += 1,
             Verdict::Diverged(_) => self.diverged_runs += 1,
-            Verdict::Failed(_) => {
+            Verdict::Failed(failure) => {
                 self.failing_runs += 1;
+                self.unreplayable_runs += u64::from(failure.serial == Serial::Never);
                 self.first_failing_run.get_or_insert(report.run);
             }
         }

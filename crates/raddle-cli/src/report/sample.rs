@@ -136,6 +136,7 @@ pub fn deadlock() -> Finding {
             racing: Vec::new(),
             log: None,
             log_is_full: false,
+            serial: Default::default(),
         },
         count: 1,
         first_run: 17,

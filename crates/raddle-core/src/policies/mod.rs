@@ -9,7 +9,8 @@ pub mod stress;
 use crate::policy::Descriptor;
 
 /// All policies that come with raddle.
-pub static ALL: &[Descriptor] = &[random::DESCRIPTOR, pct::DESCRIPTOR, stress::DESCRIPTOR, random_sleep::DESCRIPTOR, ppct::DESCRIPTOR];
+pub static ALL: &[Descriptor] =
+    &[random::DESCRIPTOR, pct::DESCRIPTOR, stress::DESCRIPTOR, random_sleep::DESCRIPTOR, ppct::DESCRIPTOR];
 
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {

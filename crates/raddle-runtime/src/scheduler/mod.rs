@@ -19,13 +19,13 @@ use raddle_core::policy::{Descriptor, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
-use crate::{control, failure};
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
 use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 use crate::sys;
+use crate::{control, failure};
 use clock::{Clock, NEVER};
 pub use decide::Decides;
 use decide::{Chosen, Engine};
