@@ -94,9 +94,9 @@ pub trait Policy {
     }
 
     /// Of a [parallel](Kind::Parallel) policy, which is asked this instead of [`Policy::choose`]: may `thread`,
-    /// which stands before its next step and could take it, take it now? `enabled` are the threads that run and
-    /// those that could. When nobody runs, one of these must be allowed to.
-    fn may_run(&self, _thread: ThreadId, _enabled: &EnabledSet) -> bool {
+    /// which stands before its next step and could take it, take it now? When no other thread runs, one of the
+    /// enabled ones must be allowed to.
+    fn may_run(&self, _thread: ThreadId, _others: &Others<'_>) -> bool {
         true
     }
 
@@ -116,6 +116,15 @@ pub trait Policy {
 
     /// The run is over.
     fn end(&mut self) {}
+}
+
+/// What a parallel policy is told when a thread wants to take a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Others<'a> {
+    /// The threads that run, and those that stand before a step that they could take, the asking one included.
+    pub enabled: &'a EnabledSet,
+    /// Whether another thread runs: it has begun a step, and has not come to its next one.
+    pub run: bool,
 }
 
 /// How long threads that a parallel policy holds back wait for those that run.
@@ -156,8 +165,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn member(&self) -> u32 {
         (**self).member()
     }
-    fn may_run(&self, thread: ThreadId, enabled: &EnabledSet) -> bool {
-        (**self).may_run(thread, enabled)
+    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
+        (**self).may_run(thread, others)
     }
     fn took(&mut self, thread: ThreadId, step: u64) {
         (**self).took(thread, step);

@@ -2,7 +2,8 @@
 //!
 //! One thread, any with the same probability, starts in the low set with priority d; all others are high. High
 //! threads run freely, in parallel. A low thread takes a step only while no high thread is enabled and no other low
-//! one of a higher priority is. Steps are counted over all threads; the thread that takes step k_i becomes low with
+//! one of a higher priority is; and not before the last step of another thread has come to its end, so that a thread
+//! which a change point lowers is low when its step is over, not while it lasts. Steps are counted over all threads; the thread that takes step k_i becomes low with
 //! priority d−i. A bug of depth d is found with probability at least 1/(n·k^(d−1)) in each run, whatever the kernel
 //! does with the high threads.
 //!
@@ -26,9 +27,8 @@
 //!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
-use crate::enabled::EnabledSet;
 use crate::policies::pct::{FIRST_K, MAX_DEPTH};
-use crate::policy::{Descriptor, Kind, Learns, Parameter, Patience, Point, Policy, Run};
+use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Patience, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
 
@@ -139,19 +139,19 @@ impl Policy for Ppct {
         if point.opened {
             self.took(point.current, point.step);
         }
-        let may_run = |t: &ThreadId| self.may_run(*t, point.enabled);
-        let admitted = point.enabled.iter().filter(may_run).count() as u64;
+        let others = Others { enabled: point.enabled, run: false };
+        let admitted = point.enabled.iter().filter(|t| self.may_run(*t, &others)).count() as u64;
         let k = self.rng.below(admitted.max(1)) as usize;
-        let may_run = |t: &ThreadId| self.may_run(*t, point.enabled);
+        let may_run = |t: &ThreadId| self.may_run(*t, &others);
         let chosen = point.enabled.iter().filter(may_run).nth(k).unwrap_or(point.current);
         self.took(chosen, point.step + 1);
         chosen
     }
 
-    fn may_run(&self, thread: ThreadId, enabled: &EnabledSet) -> bool {
+    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
         let mine = self.priority[thread.index()];
         let below = |t: ThreadId| (HIGH + 1..=mine).contains(&self.priority[t.index()]);
-        mine == HIGH || enabled.iter().all(below)
+        mine == HIGH || !others.run && others.enabled.iter().all(below)
     }
 
     fn took(&mut self, thread: ThreadId, step: u64) {
@@ -175,6 +175,7 @@ impl Policy for Ppct {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::EnabledSet;
     use crate::lessons::Lessons;
     use crate::policy::Profile;
     use crate::toy;
@@ -246,7 +247,8 @@ mod tests {
                 self.0.created(parent, child);
             }
             fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, point.enabled)).collect();
+                let others = Others { enabled: point.enabled, run: false };
+                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, &others)).collect();
                 let chosen = (self.2)(&mut self.1, &admitted);
                 self.0.took(chosen, point.step + 1);
                 chosen
@@ -282,8 +284,10 @@ mod tests {
             threads.iter().for_each(|&t| _ = enabled.set(ThreadId(t), true));
             enabled
         };
-        let may = |t, threads: &[u16]| policy.may_run(ThreadId(t), &set(threads));
-        assert!(may(0, &[0, 1, 2]) && !may(1, &[0, 1, 2]) && !may(2, &[0, 1, 2]));
-        assert!(may(1, &[1, 2]) && !may(2, &[1, 2]) && may(2, &[2]));
+        let may = |t, threads: &[u16], run| policy.may_run(ThreadId(t), &Others { enabled: &set(threads), run });
+        assert!(may(0, &[0, 1, 2], true) && !may(1, &[0, 1, 2], false) && !may(2, &[0, 1, 2], false));
+        assert!(may(1, &[1, 2], false) && !may(2, &[1, 2], false) && may(2, &[2], false));
+        // The other one has not come to the end of its step.
+        assert!(!may(1, &[1, 2], true));
     }
 }

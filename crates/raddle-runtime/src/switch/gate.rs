@@ -14,6 +14,7 @@
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use raddle_core::block::Escape;
+use raddle_core::policy::Others;
 use raddle_core::{EnabledSet, Event, Rng, ThreadId};
 
 use crate::access::spin;
@@ -349,8 +350,11 @@ fn park(it: &mut State, me: ThreadId) {
 }
 
 fn may_go(it: &mut State, t: ThreadId) -> bool {
+    let others = running(it) - usize::from(!it.scheduler.threads[t.index()].parked);
     let s = &mut it.scheduler;
-    !it.gate.shut && (s.threads[t.index()].bumped || s.parallel_policy().may_run(t, &s.enabled))
+    let policy = s.parallel_policy();
+    !it.gate.shut
+        && (s.threads[t.index()].bumped || policy.may_run(t, &Others { enabled: &s.enabled, run: others > 0 }))
 }
 
 /// Rests until somebody lets the thread go.
