@@ -184,6 +184,8 @@ pub struct Thread {
     pub parked: bool,
     /// In a parallel run: it counts as blocked, although nobody knows in what.
     pub away: bool,
+    /// In a parallel run: it looks at those who run while it stands.
+    pub hurries: bool,
     /// In a parallel run: it sleeps because the gate says so.
     pub naps: bool,
     /// In a parallel run: it takes a step although the policy holds it.

@@ -368,6 +368,8 @@ fn rest(me: ThreadId) {
             return;
         }
         let hurries = it.gate.held.contains(me) || it.scheduler.waits_for_time_or_the_world(me);
+        it.scheduler.thread(me).hurries = hurries;
+        baton(me).shut();
         let awake = it.gate.asleep > 0;
         let look = if awake { FIRST_LOOK } else { (FIRST_LOOK << looks.min(16)).min(LONGEST_LOOK) };
         give();
@@ -404,9 +406,13 @@ fn settle(it: &mut State) {
     while let Some(t) = it.gate.held.nth(k) {
         if may_go(it, t) {
             wake(it, t);
-        } else {
-            k += 1;
+            continue;
         }
+        // From here on it has a reason to look at those who run.
+        if !core::mem::replace(&mut it.scheduler.thread(t).hurries, true) {
+            call(&mut it.gate, t);
+        }
+        k += 1;
     }
 }
 
@@ -416,6 +422,11 @@ fn wake(it: &mut State, t: ThreadId) {
     gate.held.set(t, false);
     gate.parked -= 1;
     s.thread(t).parked = false;
+    call(gate, t);
+}
+
+/// Ends the rest of a thread, when the lock is given back.
+fn call(gate: &mut Gate, t: ThreadId) {
     if gate.wakes == WOKEN {
         baton(t).give();
     } else {
