@@ -198,7 +198,7 @@ fn decision(descriptor: &Descriptor, threads: usize) -> f64 {
         ThreadLesson { path, parent: 0, steps: (DECISIONS / threads as u64) as u32 }
     };
     lessons.set_threads(&(0..threads as u32).map(thread).collect::<Vec<_>>());
-    policy.start(&Run { seed: 7, parameters: &parameters, profile, lessons: &lessons });
+    policy.start(&Run { number: 1, seed: 7, parameters: &parameters, profile, lessons: &lessons });
     let mut enabled = EnabledSet::new();
     for t in (0..threads as u16).map(ThreadId) {
         enabled.set(t, true);

@@ -61,7 +61,7 @@ pub struct Test {
 #[derive(Args, Deserialize, Debug, Clone, Default, PartialEq)]
 #[serde(rename_all = "kebab-case", default)]
 pub struct TestOptions {
-    /// The policy that decides who goes next [default: pct]
+    /// The policy that decides who goes next [default: portfolio]
     #[arg(long, value_name = "NAME[:KEY=VALUE,…]")]
     pub policy: Option<String>,
     /// How many runs [default: 1000]

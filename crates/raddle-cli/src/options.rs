@@ -19,7 +19,7 @@ use crate::suppressions::Suppressions;
 /// Runs of a campaign when none are asked for.
 pub const DEFAULT_RUNS: u64 = 1_000;
 /// The policy when none is asked for.
-pub const DEFAULT_POLICY: &str = "pct";
+pub const DEFAULT_POLICY: &str = "portfolio";
 /// Steps after which a run is cut.
 pub const DEFAULT_MAX_STEPS: u64 = 1_000_000;
 /// Seconds after which a run has failed.
@@ -390,7 +390,7 @@ mod tests {
     fn the_defaults_are_those_of_the_contract() {
         let options = Options::resolve(TestOptions::default()).expect("is right");
         assert_eq!(options.runs, 1000);
-        assert_eq!(options.policy.to_string(), "pct:d=3");
+        assert_eq!(options.policy.to_string(), "portfolio");
         assert_eq!(options.out, Path::new(".raddle"));
         assert_eq!((options.jobs, options.cpus, options.expect_exit), (1, 4, 0));
     }

@@ -279,6 +279,8 @@ pub const SYNC_FUNCTIONS: usize = 64;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Settings {
+    /// The number of this run, from 1.
+    pub run: u64,
     /// The seed of this run.
     pub seed: u64,
     /// The policy's name, padded with zeros.

@@ -16,6 +16,8 @@ pub const MAX_PARAMETERS: usize = 16;
 /// What a policy is told at the start of a run.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
+    /// The run's number in its campaign, from 1.
+    pub number: u64,
     /// The seed of this run; all randomness must come from it.
     pub seed: u64,
     /// The parameters in the order of [`Descriptor::parameters`].

@@ -103,7 +103,7 @@ fn run_fully<P: Policy>(
     mut interesting: impl FnMut(&[usize]) -> bool,
 ) -> Outcome {
     let lessons = known.lessons.unwrap_or(Lessons::none());
-    policy.start(&Run { seed, parameters, profile: known.profile, lessons });
+    policy.start(&Run { number: seed + 1, seed, parameters, profile: known.profile, lessons });
     let n = program.threads.len();
     (1..n).for_each(|t| policy.created(ThreadId::MAIN, ThreadId(t as u16)));
     let mut at = vec![0; n];

@@ -283,8 +283,9 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
         let seed = block.settings.run_seed(run);
         let replays = block.settings.flags & block::flag::REPLAY != 0;
         let seed = if replays { block.settings.seed } else { seed };
-        // SAFETY: the caller's body; the command line reads the summaries after the order.
+        // SAFETY: the caller's body; the command line reads the summaries, and writes settings, after the order.
         unsafe {
+            (*(block as *const Block).cast_mut()).settings.run = run;
             let Some(failed) = iterate(seed, Decides::Engine, body, argument) else {
                 // No schedule is left.
                 return 0;

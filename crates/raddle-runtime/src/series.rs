@@ -17,6 +17,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line waits for the series; zero bytes are valid results.
     unsafe {
+        (*block).settings.run = run;
         (*block).settings.seed = (*block).settings.run_seed(run);
         (&raw mut (*block).results).cast::<u8>().write_bytes(0, core::mem::offset_of!(Results, message));
         (*block).control.heartbeat.store(0, Ordering::Relaxed);

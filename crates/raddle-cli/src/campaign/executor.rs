@@ -136,8 +136,8 @@ impl<'a> Executor<'a> {
     }
 
     /// Makes one run.
-    pub fn run(&mut self, seed: u64, order: &Order) -> Result<Over, Halt> {
-        let over = self.run_once(seed, order)?;
+    pub fn run(&mut self, run: u64, seed: u64, order: &Order) -> Result<Over, Halt> {
+        let over = self.run_once(run, seed, order)?;
         let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
         let told = self.block.settings().flags & flag::FIBERS == 0;
         let Some(reason) = reason.filter(|_| !told) else { return Ok(over) };
@@ -149,23 +149,23 @@ impl<'a> Executor<'a> {
             self.mode = Some(Mode::Exec);
         }
         if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
-            return self.run_once(seed, order);
+            return self.run_once(run, seed, order);
         }
         Ok(over)
     }
 
-    fn run_once(&mut self, seed: u64, order: &Order) -> Result<Over, Halt> {
+    fn run_once(&mut self, run: u64, seed: u64, order: &Order) -> Result<Over, Halt> {
         self.prepare()?;
         self.output.clear()?;
         let over = match self.mode {
             Some(Mode::Server(server)) => {
                 self.block.clear_results();
-                self.configure(seed, order)?;
+                self.configure(run, seed, order)?;
                 self.run_forked(server)?
             }
             _ => {
                 self.block.reset();
-                self.configure(seed, order)?;
+                self.configure(run, seed, order)?;
                 self.run_executed()?
             }
         };
@@ -180,7 +180,7 @@ impl<'a> Executor<'a> {
         let Some(Mode::Server(server)) = self.mode else { return Ok(None) };
         self.output.clear()?;
         self.block.clear_results();
-        self.configure(0, order)?;
+        self.configure(0, 0, order)?;
         self.block.set(|settings| {
             settings.first_run = order.first;
             settings.last_run = order.last;
@@ -195,7 +195,7 @@ impl<'a> Executor<'a> {
         Ok(Some((completed, (!whole).then_some(over))))
     }
 
-    fn configure(&mut self, seed: u64, order: &Order) -> Result<(), Halt> {
+    fn configure(&mut self, run: u64, seed: u64, order: &Order) -> Result<(), Halt> {
         if self.places != order.places {
             self.places.clone_from(&order.places);
             // Runs have other choices now.
@@ -208,6 +208,7 @@ impl<'a> Executor<'a> {
         self.block.set(|settings| {
             settings.first_run = 0;
             settings.last_run = 0;
+            settings.run = run;
             settings.seed = seed;
             settings.profile = order.profile;
             settings.stacks = order.stacks;
@@ -484,7 +485,7 @@ impl<'a> Executor<'a> {
             }
         };
         self.block.clear_results();
-        self.configure(seed, order)?;
+        self.configure(order.first, seed, order)?;
         self.block.set(|settings| {
             settings.first_run = order.first;
             settings.last_run = order.last;

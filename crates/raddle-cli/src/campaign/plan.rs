@@ -195,6 +195,7 @@ impl Plan {
         // A replay follows its decisions; the runtime may not even have the policy that made them.
         let policy = if self.recording.is_some() { PolicyChoice::any() } else { self.resolved_policy() };
         Settings {
+            run: 0,
             seed: 0,
             policy: policy.block_name(),
             parameters: policy.block_parameters(),

@@ -70,7 +70,7 @@ impl<'a> Runner<'a> {
     /// Makes one run.
     pub fn run(&mut self, run: u64, order: &Order) -> Result<RunReport, Halt> {
         let seed = self.plan.run_seed(run);
-        let over = self.executor.run(seed, order)?;
+        let over = self.executor.run(run, seed, order)?;
         let report = self.judge(run, seed, order, &over);
         self.scratch.clean(self.plan.target.own_directory)?;
         report

@@ -257,7 +257,8 @@ impl Scheduler {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
         self.traces = settings.flags & flag::TRACE != 0;
-        let run = Run { seed, parameters: &settings.parameters, profile: settings.profile, lessons };
+        let (number, profile) = (settings.run, settings.profile);
+        let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
         // SAFETY: written in `start`.
         let (member, bound, watched) = match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => {

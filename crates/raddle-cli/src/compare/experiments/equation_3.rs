@@ -106,6 +106,7 @@ fn walks(a: u64, b: u64, runs: u64, seed: u64) -> u64 {
     let pending = [Event::new(EventKind::Syscall, 0); 2];
     let walk = |run: u64| {
         policy.start(&Run {
+            number: run,
             seed: raddle_core::rng::run_seed(!seed, run),
             parameters: &[],
             profile: Profile::default(),

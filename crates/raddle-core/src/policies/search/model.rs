@@ -233,7 +233,7 @@ pub struct Ran {
 
 /// Makes one run under a policy, unless its search is over; `crash` ends it after so many steps.
 pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], crash: usize) -> Option<Ran> {
-    let run = Run { seed: 0, parameters, profile: Profile::default(), lessons: Lessons::none() };
+    let run = Run { number: 1, seed: 0, parameters, profile: Profile::default(), lessons: Lessons::none() };
     policy.start(&run);
     if policy.over().is_some() {
         return None;
