@@ -45,8 +45,9 @@ fn the_same_seed_gives_the_same_report() {
         let options = ["--seed", "7", "--runs", "100", "--keep-going", "--policy", policy];
         let with = |more: &[&str]| folder.json(&[&options, more].concat(), "./deadlock");
         let alone = with(&[]);
-        // It is not for atomicity violations, nor is there a lock that is held twice.
-        assert!(policy == "atomfuzzer" || alone["failing_runs"].as_u64() > Some(0), "{alone}");
+        // No lock is held twice, and with so few runs the radius rule looks for depth 1 only.
+        let may_miss = ["atomfuzzer", "rpro"].contains(&policy);
+        assert!(may_miss || alone["failing_runs"].as_u64() > Some(0), "{alone}");
         for more in [&["--jobs", "3"][..], &["--exec"], &["--switch", "os"]] {
             assert_eq!(with(more), alone, "{policy} {more:?}");
         }

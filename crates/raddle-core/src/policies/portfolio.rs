@@ -146,7 +146,10 @@ impl Policy for Portfolio {
         self.member = match FIRST.get((run.number as usize).wrapping_sub(1)) {
             Some(first) => *first,
             // Multiples of the golden ratio fall evenly between 0 and 1, whatever part of them is looked at.
-            None => belongs((u128::from(run.number.wrapping_mul(GOLDEN)) * u128::from(total) >> 64) as u64, &shares),
+            None => {
+                let part = u128::from(run.number.wrapping_mul(GOLDEN)) * u128::from(total);
+                belongs((part >> 64) as u64, &shares)
+            }
         };
         let parameters = MEMBERS[self.member].values();
         self.get().start(&Run { parameters: &parameters, ..*run });

@@ -205,7 +205,7 @@ mod tests {
             let mut policy = Ppct::boxed();
             for seed in 0..RUNS {
                 let (profile, lessons) = (Profile::default(), Lessons::none());
-                policy.start(&Run { seed, parameters: &parameters(2, 10, n), profile, lessons });
+                policy.start(&Run { number: 1, seed, parameters: &parameters(2, 10, n), profile, lessons });
                 (1..6).for_each(|t| policy.created(ThreadId::MAIN, ThreadId(t)));
                 let lows: Vec<_> = (0..6).filter(|&t| policy.priority[t] != HIGH).collect();
                 assert!(lows.len() <= 1, "{lows:?}");
@@ -276,7 +276,7 @@ mod tests {
     fn lower_ones_wait_for_higher_ones() {
         let mut policy = Ppct::boxed();
         let (profile, lessons) = (Profile::default(), Lessons::none());
-        policy.start(&Run { seed: 1, parameters: &parameters(3, 100, 9), profile, lessons });
+        policy.start(&Run { number: 1, seed: 1, parameters: &parameters(3, 100, 9), profile, lessons });
         policy.priority = [HIGH; MAX_THREADS];
         (policy.priority[1], policy.priority[2]) = (3, 1);
         let set = |threads: &[u16]| {

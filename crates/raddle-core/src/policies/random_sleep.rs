@@ -67,7 +67,7 @@ mod tests {
     fn sleeps_as_often_and_as_long_as_it_is_told() {
         let mut policy = RandomSleep::default();
         let (profile, lessons) = (Profile::default(), Lessons::none());
-        policy.start(&Run { seed: 4, parameters: &[1.0 / 30.0, 250.0], profile, lessons });
+        policy.start(&Run { number: 1, seed: 4, parameters: &[1.0 / 30.0, 250.0], profile, lessons });
         let pauses: Vec<u64> = (0..30_000).map(|_| policy.pause()).filter(|&pause| pause > 0).collect();
         assert!(pauses.iter().all(|&pause| pause == 250_000));
         // Binomial with mean 1000, 99.9%: 3.3 standard deviations of 31.
