@@ -5,17 +5,15 @@
 // source: stride (ASE'17), section VI: main must create many threads before any of them reaches a certain point
 // finds: stride, urw; pct and random while there are few threads
 // points: atomic
-// args: 2
-// variants: 2 = 2 [threads 3]; 20 = 20 [threads 21]; 50 = 50 [threads 51]; 100 = 100 [threads 101]
+// args: 2 0
+// variants: 2 = 2 0 [threads 3]; 20 = 20 30 [threads 21]; 50 = 50 30 [threads 51]; 100 = 100 30 [threads 101]
 // row: stride:twostage_2, stride:twostage_100
 // Transactions enter a journal in two stages. A tenth of the threads, the last ones, are auditors. As soon as one
-// transaction is committed, they go by the checkpoint. Argument: threads.
+// transaction is committed, they go by the checkpoint. Arguments: threads; steps of a transaction before its first stage.
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
-
-const STEPS: i64 = 30;
 
 #[derive(Default)]
 struct Journal {
@@ -51,16 +49,16 @@ impl Journal {
 }
 
 /// What a transaction does before the journal hears of it: steps that concern nobody else.
-fn work_out(amount: i64) -> i64 {
-    let total = AtomicI64::new(0);
-    for _ in 0..STEPS {
-        total.fetch_add(amount, SeqCst);
+fn work_out(amount: i64, steps: usize) -> i64 {
+    let rest = AtomicI64::new(amount + steps as i64);
+    for _ in 0..steps {
+        rest.fetch_sub(1, SeqCst);
     }
-    total.into_inner() / STEPS
+    rest.into_inner()
 }
 
-fn transact(journal: &Mutex<Journal>, amount: i64) {
-    let amount = work_out(amount);
+fn transact(journal: &Mutex<Journal>, amount: i64, steps: usize) {
+    let amount = work_out(amount, steps);
     let number = journal.lock().unwrap().prepare(amount);
     journal.lock().unwrap().commit(number);
 }
@@ -71,7 +69,10 @@ fn audit(journal: &Mutex<Journal>) {
 }
 
 fn main() {
-    let count: usize = std::env::args().nth(1).map_or(2, |word| word.parse().expect("a number"));
+    let argument = |index: usize, standard: usize| {
+        std::env::args().nth(index).map_or(standard, |word| word.parse().expect("a number"))
+    };
+    let (count, steps) = (argument(1, 2).max(2), argument(2, 0));
     let auditors = (count / 10).max(1);
     let journal = Arc::new(Mutex::new(Journal::default()));
 
@@ -79,7 +80,7 @@ fn main() {
         .map(|number| {
             let journal = journal.clone();
             let audits = number >= count - auditors;
-            thread::spawn(move || if audits { audit(&journal) } else { transact(&journal, 10 + number as i64) })
+            thread::spawn(move || if audits { audit(&journal) } else { transact(&journal, 10 + number as i64, steps) })
         })
         .collect();
     for thread in threads {

@@ -120,7 +120,7 @@ fn main() {
     // `cargo bench --bench speed -- in_process cores` measures these only.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 9] = [
+    let sections: [Section; 10] = [
         ("whole_runs", whole_runs),
         ("in_process", in_process),
         ("cores", cores),
@@ -130,6 +130,7 @@ fn main() {
         ("accesses", accesses),
         ("deque", deque),
         ("decisions", decisions),
+        ("parallel", parallel),
     ];
     for (name, measure) in sections {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
@@ -293,6 +294,116 @@ fn cores(bench: &mut Bench) {
         bench.row(&format!("two cores, {what}"), measured, format!("{one:.0} runs/s on one"), "1.8x");
     }
     pin();
+}
+
+/// A kernel of `programs/parallel` with its arguments after the number of workers, and the threads that it has beside
+/// the workers.
+struct Kernel {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    others: usize,
+}
+
+impl Kernel {
+    fn program(&self, bench: &Bench) -> PathBuf {
+        let binary = bench.folder.path().join(self.name);
+        if !binary.exists() {
+            let source = root().join("programs/parallel").join(format!("{}.c", self.name));
+            let mut gcc = Command::new("gcc");
+            gcc.args(["-std=gnu17", "-O2", "-pthread", "-o"]).args([&binary, &source]);
+            assert!(gcc.status().expect("gcc runs").success(), "{} does not compile", self.name);
+        }
+        binary
+    }
+
+    fn arguments<'a>(&self, workers: &'a str) -> Vec<&'a str>
+    where
+        'static: 'a,
+    {
+        [workers].into_iter().chain(self.arguments.iter().copied()).collect()
+    }
+
+    /// Seconds of an average run: each thread is the low one about equally often.
+    fn seconds(&self, bench: &Bench, policy: &str, workers: usize) -> f64 {
+        let runs = (2 * (workers + self.others)).to_string();
+        let options = ["--policy", policy, "--runs", &runs, "--no-guard"];
+        let report = bench.campaign(&options, &self.program(bench), &self.arguments(&workers.to_string()));
+        assert_eq!(report["failing_runs"], 0, "{} is correct", self.name);
+        report["seconds"].as_f64().expect("seconds") / report["runs"].as_f64().expect("runs")
+    }
+
+    /// Seconds of the bare program.
+    fn bare(&self, bench: &Bench, workers: usize) -> f64 {
+        let program = self.program(bench);
+        let start = Instant::now();
+        let status = Command::new(program).args(self.arguments(&workers.to_string())).status();
+        assert!(status.expect("the program runs").success());
+        start.elapsed().as_secs_f64()
+    }
+}
+
+/// PPCT against PCT, and both against the bare program.
+fn parallel(bench: &mut Bench) {
+    const FORK_JOIN: Kernel = Kernel { name: "fork-join", arguments: &["3000000"], others: 1 };
+    const BARRIER: Kernel = Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 };
+    const PIPELINE: Kernel = Kernel { name: "pipeline", arguments: &["300000", "16"], others: 2 };
+    unpin();
+    for kernel in [FORK_JOIN, BARRIER, PIPELINE] {
+        for workers in [2, 4, 8, 16] {
+            let ppct = format!("ppct:d=1,n={}", workers + kernel.others);
+            let mut best = [f64::MAX; 4];
+            for _ in 0..REPETITIONS {
+                let stress = kernel.seconds(bench, "stress", workers);
+                let measured = [
+                    kernel.seconds(bench, "pct:d=1", workers),
+                    kernel.seconds(bench, &ppct, workers),
+                    stress,
+                    kernel.bare(bench, workers),
+                ];
+                best.iter_mut().zip(measured).for_each(|(best, now)| *best = best.min(now));
+            }
+            let [pct, ppct, stress, bare] = best;
+            let possible = 2.0 * workers as f64 / (workers as f64 + 1.0);
+            let equal = kernel.name != "pipeline";
+            let what = format!("{} of {workers}, depth 1, two cores", kernel.name);
+            let share = format!("{:.0}% of {possible:.2}x", 100.0 * pct / ppct / possible);
+            let against = format!("{share}; pct {:.1} ms", 1e3 * pct);
+            let bar = if equal { "85%" } else { "-" };
+            bench.row(&what, format!("{:.2}x of pct's speed", pct / ppct), against, bar);
+            let measured = format!("{:.2}x, stress {:.2}x of the bare time", ppct / bare, stress / bare);
+            bench.row("", measured, format!("{:.1} ms bare", 1e3 * bare), "1.5x where points are rare");
+        }
+    }
+    depths(bench, &BARRIER);
+    pin();
+    let speed = speed_over_pct(bench, &BARRIER, 1);
+    bench.row("barrier of 8, depth 1, one core", format!("{speed:.2}x of pct's speed"), "-".into(), "-");
+}
+
+fn speed_over_pct(bench: &Bench, kernel: &Kernel, depth: usize) -> f64 {
+    let (mut pct, mut ppct) = (f64::MAX, f64::MAX);
+    for _ in 0..REPETITIONS {
+        pct = pct.min(kernel.seconds(bench, &format!("pct:d={depth},k=60"), 8));
+        ppct = ppct.min(kernel.seconds(bench, &format!("ppct:d={depth},k=60,n=9"), 8));
+    }
+    pct / ppct
+}
+
+/// More depth leaves less in parallel. What more cores would give is a model: Amdahl's law with the serial share that
+/// two cores show.
+fn depths(bench: &mut Bench, kernel: &Kernel) {
+    for depth in 1..=4 {
+        let speed = speed_over_pct(bench, kernel, depth);
+        let serial = (2.0 / speed - 1.0).clamp(0.0, 1.0);
+        let model = |cores: f64| 1.0 / (serial + (1.0 - serial) / cores);
+        let modelled = format!(
+            "model, not measured: 8 cores {:.1}x, 64 cores {:.1}x (serial share {serial:.2})",
+            model(8.0),
+            model(64.0)
+        );
+        let what = format!("{} of 8, depth {depth}, two cores", kernel.name);
+        bench.row(&what, format!("{speed:.2}x of pct's speed"), modelled, "-");
+    }
 }
 
 fn points(bench: &mut Bench) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use raddle_core::block::Points;
 use raddle_core::decorators::guard;
+use raddle_core::policy::Kind;
 use raddle_core::schedule::MAX_DECISIONS;
 
 use crate::args::TestOptions;
@@ -214,7 +215,8 @@ impl Options {
         if given.quiet && given.verbose {
             return Err(OptionError::Conflict("--quiet", "--verbose"));
         }
-        Ok(Options {
+        let wants_fibers = given.switch.as_deref() == Some("fiber");
+        let options = Options {
             policy: policy(given.policy.as_deref().unwrap_or(DEFAULT_POLICY), given.runtime.as_deref())?,
             guard: guard_settings(given.guard, given.no_guard)?,
             runs: within("runs", given.runs.unwrap_or(DEFAULT_RUNS), 1, u64::MAX / 2)?,
@@ -244,8 +246,34 @@ impl Options {
             dispatch: !given.no_dispatch,
             switch: Switch::parse(given.switch.as_deref())?,
             runtime: given.runtime,
-        })
+        };
+        parallel(&options.policy, &options, wants_fibers)?;
+        Ok(options)
     }
+}
+
+/// Refuses what makes no sense while threads run in parallel.
+fn parallel(policy: &PolicyChoice, options: &Options, wants_fibers: bool) -> Result<(), OptionError> {
+    if policy.descriptor.kind != Kind::Parallel {
+        return Ok(());
+    }
+    let excluded = [
+        (options.fail_on_race, "--fail-on race: which access comes first is not known then"),
+        (options.points == Some(Points::Race), "--points race, which needs races to be told"),
+        (!options.sync_functions.is_empty(), "--sync-function, whose breakpoints others would run past"),
+        (wants_fibers, "--switch fiber, which runs one thread at a time"),
+    ];
+    match excluded.into_iter().find(|(there, _)| *there) {
+        Some((_, what)) => Err(not_in_parallel(policy, what)),
+        None => Ok(()),
+    }
+}
+
+/// A policy that runs threads in parallel does not go together with something.
+pub fn not_in_parallel(policy: &PolicyChoice, what: &str) -> OptionError {
+    let what =
+        format!("the policy `{}` runs threads in parallel and excludes {what}; choose another", policy.descriptor.name);
+    OptionError::NotBuilt { what }
 }
 
 /// A policy that comes with raddle, or else one of the runtime's own, which must then be asked.
@@ -415,6 +443,24 @@ mod tests {
             error(|o| o.points = Some("atomics".into())),
             "--points atomics is not known; did you mean `atomic`?"
         );
+    }
+
+    #[test]
+    fn what_parallel_threads_exclude_says_so() {
+        let parallel = |change: fn(&mut TestOptions)| {
+            error(|o| {
+                o.policy = Some("ppct:d=2".into());
+                change(o);
+            })
+        };
+        assert_eq!(
+            parallel(|o| o.fail_on = Some("race".into())),
+            "the policy `ppct` runs threads in parallel and excludes --fail-on race: which access comes first is not \
+             known then; choose another"
+        );
+        assert!(parallel(|o| o.points = Some("race".into())).contains("excludes --points race"));
+        assert!(parallel(|o| o.sync_function = vec!["f".into()]).contains("excludes --sync-function"));
+        assert!(parallel(|o| o.switch = Some("fiber".into())).contains("excludes --switch fiber"));
     }
 
     #[test]

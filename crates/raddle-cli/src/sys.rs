@@ -76,12 +76,12 @@ pub fn cores_from_here() -> Vec<usize> {
     cores
 }
 
-/// Stays on one core from now on, with all children.
-pub fn pin_to(core: usize) -> io::Result<()> {
+/// Stays on these cores from now on, with all children.
+pub fn pin_to(cores: &[usize]) -> io::Result<()> {
     // SAFETY: the set is plain data of the size that is passed.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(core, &mut set);
+        cores.iter().for_each(|&core| libc::CPU_SET(core, &mut set));
         check(libc::sched_setaffinity(0, std::mem::size_of_val(&set), &set)).map(drop)
     }
 }

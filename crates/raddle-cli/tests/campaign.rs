@@ -210,7 +210,7 @@ fn a_schedule_that_cannot_be_written_does_not_hide_the_failure() {
     let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
     assert_eq!(status, 1, "{said}");
     assert!(said.contains("there is no schedule file"), "{said}");
-    assert!(said.contains("find it again: raddle test --policy pct:d=3,k=0 --seed 1 --runs"), "{said}");
+    assert!(said.contains("find it again: raddle test --policy pct:d=3 --seed 1 --runs"), "{said}");
 }
 
 #[test]

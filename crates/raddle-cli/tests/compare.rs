@@ -37,7 +37,7 @@ fn forget_times(value: &mut Value) {
 fn the_number_of_jobs_changes_nothing_but_times() {
     let folder = Folder::new();
     folder.program("deadlock", DEADLOCK);
-    let policies = "random;pct:d=2;stride;portfolio";
+    let policies = "random;pct:d=2;stride;portfolio;ipb";
     let with = |jobs: &str, raw: &str| {
         let options = ["--seed", "5", "--runs", "150", "--repeat", "3", "--policies", policies, "--jobs", jobs];
         let value = json(&folder, &[&options[..], &["--raw", raw, "--", "./deadlock"]].concat());
@@ -48,11 +48,15 @@ fn the_number_of_jobs_changes_nothing_but_times() {
     assert_eq!(alone, three);
     assert_eq!(raw, raw_three);
     let cells = alone["programs"][0]["cells"].as_array().expect("cells");
-    assert_eq!(cells.len(), 4, "{alone}");
-    for cell in cells {
+    assert_eq!(cells.len(), 5, "{alone}");
+    for cell in &cells[..4] {
         assert_eq!((&cell["found"], &cell["runs"]), (&true.into(), &150.into()), "{cell}");
         assert_eq!(cell["repetitions"].as_array().map(Vec::len), Some(3), "{cell}");
     }
+    // A search may be through with all schedules before, and there is nothing to repeat.
+    let search = &cells[4];
+    assert!(search["runs"].as_u64().is_some_and(|runs| runs <= 150), "{search}");
+    assert_eq!((&search["found"], search["repetitions"].as_array().map(Vec::len)), (&true.into(), Some(1)), "{search}");
     // A line for each run: the first repetition has all, the others those up to their first failure.
     let runs = cells.iter().flat_map(|cell| cell["repetitions"].as_array().expect("repetitions"));
     let runs: u64 = runs.map(|repetition| repetition["runs"].as_u64().expect("a number")).sum();

@@ -125,6 +125,11 @@ pub mod flag {
     pub const TRACE: u32 = 1 << 10;
     /// The main thread is that of a test harness, which waits for the test.
     pub const HARNESS: u32 = 1 << 11;
+    /// Threads really run at the same time: the policy is a parallel one.
+    pub const PARALLEL: u32 = 1 << 12;
+    /// With [`REPLAY`]: the decisions are those of a parallel run, one for every point, and are followed as far as
+    /// that is possible.
+    pub const EVERY: u32 = 1 << 13;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`Settings::points`].
@@ -570,6 +575,8 @@ escapes! {
     Affinity = 10 "scheduling classes and CPU affinities asked for by the program are ignored",
     /// CPU-time clocks.
     CpuClock = 11 "CPU-time clocks are real",
+    /// The policy is a parallel one.
+    Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
 }
 
 /// Longest message, in bytes.

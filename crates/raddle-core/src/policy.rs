@@ -95,6 +95,27 @@ pub trait Policy {
         0
     }
 
+    /// Of a [parallel](Kind::Parallel) policy, which is asked this instead of [`Policy::choose`]: may `thread`,
+    /// which stands before its next step and could take it, take it now? When no other thread runs, one of the
+    /// enabled ones must be allowed to.
+    fn may_run(&self, _thread: ThreadId, _others: &Others<'_>) -> bool {
+        true
+    }
+
+    /// Of a parallel policy: `thread` takes step number `step`, counted from 1 over all threads as
+    /// [`Point::step`] says.
+    fn took(&mut self, _thread: ThreadId, _step: u64) {}
+
+    /// Of a parallel policy: how many nanoseconds a thread really sleeps before its next step.
+    fn pause(&mut self) -> u64 {
+        0
+    }
+
+    /// Of a parallel policy that holds threads back: when others are taken for blocked or starving.
+    fn patience(&self) -> Patience {
+        Patience::DEFAULT
+    }
+
     /// The run has come to its end, and did not crash.
     fn end(&mut self) {}
 
@@ -182,6 +203,30 @@ impl Explored {
     }
 }
 
+/// What a parallel policy is told when a thread wants to take a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Others<'a> {
+    /// The threads that run, and those that stand before a step that they could take, the asking one included.
+    pub enabled: &'a EnabledSet,
+    /// Whether another thread runs: it has begun a step, and has not come to its next one.
+    pub run: bool,
+}
+
+/// How long threads that a parallel policy holds back wait for those that run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// A thread that runs and sleeps in the kernel, where nobody knows why, counts as blocked after so many looks
+    /// at it by those who wait (NeedlePoint section 3.1.2: the number of yields).
+    pub yields: u32,
+    /// Nanoseconds without a schedule point after which somebody who is held takes a step all the same.
+    pub starving: u64,
+}
+
+impl Patience {
+    /// What holds when a policy says nothing.
+    pub const DEFAULT: Patience = Patience { yields: 10, starving: 1_000_000_000 };
+}
+
 #[cfg(any(test, feature = "std"))]
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn start(&mut self, run: &Run<'_>) {
@@ -204,6 +249,18 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn member(&self) -> u32 {
         (**self).member()
+    }
+    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
+        (**self).may_run(thread, others)
+    }
+    fn took(&mut self, thread: ThreadId, step: u64) {
+        (**self).took(thread, step);
+    }
+    fn pause(&mut self) -> u64 {
+        (**self).pause()
+    }
+    fn patience(&self) -> Patience {
+        (**self).patience()
     }
     fn end(&mut self) {
         (**self).end();

@@ -3,10 +3,14 @@
 //! There is one [`State`], in memory of the runtime's own. Only the thread that holds the baton
 //! touches it. References to it are taken anew for each piece of work and never held across a
 //! switch, because the next thread takes its own.
+//!
+//! In a parallel run the baton is a lock, which a thread holds while it is in the runtime: [`current`] takes it, and
+//! whoever got an answer there owes a [`leave`], which an [`Inside`] makes. Where the runtime calls the program, or
+//! something that waits in the kernel, it does so [`outside`].
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use raddle_core::block::{self, Block};
+use raddle_core::block::{self, flag, Block};
 use raddle_core::policy::{Descriptor, Kind};
 use raddle_core::{Event, EventKind, ThreadId};
 
@@ -20,6 +24,7 @@ use crate::scheduler::thread::{Packed, Thread, Wait, Wake};
 use crate::scheduler::Scheduler;
 use crate::signals::kernel::{self as signals, Mailbox};
 use crate::signals::Signals;
+use crate::switch::gate::{self, Gate};
 use crate::switch::os::Baton;
 use crate::tls::Segments;
 use crate::{dispatch, failure, policies, switch, sys};
@@ -79,6 +84,8 @@ pub struct State {
     pub access: Access,
     /// Data races.
     pub race: Detector,
+    /// Who waits in a parallel run.
+    pub gate: Gate,
 }
 
 /// Whether this process is under control.
@@ -93,6 +100,9 @@ pub enum Mode {
     PassThrough = 2,
 }
 
+/// [`Mode::Controlled`] in a parallel run: told apart here, so that a serial one pays nothing for it.
+const PARALLEL: u32 = 3;
+
 static MODE: AtomicU32 = AtomicU32::new(Mode::Before as u32);
 static BLOCK: AtomicUsize = AtomicUsize::new(0);
 
@@ -101,9 +111,15 @@ static BLOCK: AtomicUsize = AtomicUsize::new(0);
 pub fn mode() -> Mode {
     match MODE.load(Ordering::Relaxed) {
         0 => Mode::Before,
-        1 => Mode::Controlled,
+        1 | PARALLEL => Mode::Controlled,
         _ => Mode::PassThrough,
     }
+}
+
+/// Whether threads run at the same time.
+#[inline(always)]
+pub fn parallel() -> bool {
+    MODE.load(Ordering::Relaxed) == PARALLEL
 }
 
 /// Enters or leaves control between two runs of a check.
@@ -239,14 +255,20 @@ pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     main.deadline = NEVER;
     s.pointers.insert(pointer, ThreadId::MAIN);
     race::start_run();
-    MODE.store(Mode::Controlled as u32, Ordering::Relaxed);
+    let parallel = block.settings.flags & flag::PARALLEL != 0;
+    if parallel {
+        gate::start_run();
+    }
+    MODE.store(if parallel { PARALLEL } else { Mode::Controlled as u32 }, Ordering::Relaxed);
 }
 
-/// The calling thread, when it is scheduled by us and not inside a call of the real library.
+/// The calling thread, when it is scheduled by us and not inside a call of the real library. Who gets an answer owes
+/// a [`leave`].
 #[inline(always)]
 pub fn current() -> Option<ThreadId> {
-    if mode() != Mode::Controlled {
-        return None;
+    let mode = MODE.load(Ordering::Relaxed);
+    if mode != Mode::Controlled as u32 {
+        return if mode == PARALLEL { gate::enter() } else { None };
     }
     // SAFETY: only fields that do not change while another thread has the baton are compared; a
     // thread without the baton never finds its own pointer here.
@@ -260,6 +282,53 @@ pub fn current() -> Option<ThreadId> {
     let me = scheduler.current;
     let thread = &scheduler.threads[me.index()];
     (thread.pointer == sys::thread_pointer() && thread.inside == 0).then_some(me)
+}
+
+/// The calling thread goes back to where it came from, after [`current`] has answered.
+#[inline(always)]
+pub fn leave() {
+    if parallel() {
+        gate::leave();
+    }
+}
+
+/// A thread's time in the runtime, after [`current`] has answered. Frames that hold one may be unwound through
+/// without dropping it: whoever unwinds has let go of the lock before.
+pub struct Inside(());
+
+impl Inside {
+    /// From here on.
+    #[inline(always)]
+    pub fn new() -> Inside {
+        Inside(())
+    }
+}
+
+impl Drop for Inside {
+    #[inline(always)]
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Calls the program's own code, or something that waits in the kernel, without the lock of a parallel run.
+#[inline(always)]
+pub fn outside<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+    if !parallel() {
+        return call();
+    }
+    let depth = gate::open();
+    let result = call();
+    gate::close(me, depth);
+    result
+}
+
+/// The calling thread leaves the runtime for good: it goes on in the program's own code and does not come back here.
+#[inline(always)]
+pub fn let_go() {
+    if parallel() {
+        gate::open();
+    }
 }
 
 /// [`current`] while there is a lease. A thread that is not ours leaves it alone.
@@ -308,6 +377,9 @@ pub fn wait(me: ThreadId, event: Event, wait: Wait, deadline: u64) -> Wake {
 
 #[link_section = "raddle_run"]
 fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
+    if parallel() {
+        return gate::wait(me, event, wait, deadline);
+    }
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.
         let s = unsafe { scheduler() };
@@ -346,7 +418,7 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
 
 /// What an instrumented program's operation means for what is known of its accesses.
 #[inline(never)]
-unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
+pub unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
     // SAFETY: `me` holds the baton.
     unsafe {
         // A loop that makes calls is not one of reads alone.
@@ -395,7 +467,8 @@ pub fn mailbox() -> &'static Mailbox {
 }
 
 /// Calls into the real library: what happens in there is not scheduled, and its system calls are
-/// not trapped.
+/// not trapped. In a parallel run others go on meanwhile: the library has locks of its own, and who holds one of
+/// them may want ours.
 #[inline]
 pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     // SAFETY: `me` holds the baton.
@@ -403,7 +476,7 @@ pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     thread.inside += 1;
     let selector = dispatch::selector(me);
     let before = selector.swap(0, Ordering::Relaxed);
-    let result = call();
+    let result = outside(me, call);
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside -= 1;

@@ -252,7 +252,14 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         return;
     }
     let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
-    let me = control::current().filter(|_| !from_loader);
+    if control::parallel() && is_the_librarys(request.number, at(libc::REG_RIP)) {
+        // SAFETY: the library's own system call.
+        registers[libc::REG_RAX as usize] = unsafe { request.really() } as i64;
+        return;
+    }
+    let me = control::current();
+    let _inside = me.map(|_| control::Inside::new());
+    let me = me.filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
@@ -280,6 +287,18 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
             unsafe { points::cancel::cancel_in_libc(me) };
         }
         crate::signals::fiber::before_return(context);
+    }
+}
+
+/// Calls that libc and the loader make for themselves, and that are left to them in a parallel run: what is made with
+/// a lock of theirs held must not wait for ours, and a thread in a call of the real library, whose system calls are
+/// not seen, must find the others at the same futexes.
+fn is_the_librarys(number: i64, at: usize) -> bool {
+    match number {
+        libc::SYS_futex => libc_contains(at) || loader_contains(at),
+        libc::SYS_mmap | libc::SYS_munmap | libc::SYS_mprotect => true,
+        libc::SYS_mremap | libc::SYS_madvise | libc::SYS_brk => true,
+        _ => loader_contains(at) && !must_run_in_place(number),
     }
 }
 
@@ -315,7 +334,11 @@ fn in_place(me: ThreadId, request: &Request) {
     // SAFETY: `me` holds the baton.
     let s = unsafe { scheduler() };
     selector(me).store(0, Ordering::Relaxed);
-    s.trap_again = true;
+    if control::parallel() {
+        s.thread(me).trap_again = true;
+    } else {
+        s.trap_again = true;
+    }
     if request.number == libc::SYS_clone || request.number == libc::SYS_clone3 {
         let flags = clone_flags(request);
         let thread = flags & libc::CLONE_THREAD as usize != 0;
@@ -356,7 +379,8 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
             }
             _ => match points::system_call(me, &request) {
                 Some(result) => result,
-                None => request.really(),
+                // Nobody knows whether it waits.
+                None => control::outside(me, || request.really()),
             },
         }
     }
@@ -401,12 +425,14 @@ pub unsafe extern "C-unwind" fn syscall(
     let result = unsafe {
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
+                let _inside = control::Inside::new();
                 if number == libc::SYS_futex {
                     lock_of_its_own(me, &request, true);
                 }
                 perform(me, request)
             }
             Some(me) => {
+                let _inside = control::Inside::new();
                 needs_os_threads(&request);
                 in_place(me, &request);
                 request.really()

@@ -53,6 +53,14 @@ pub fn futex_wait(word: &AtomicU32, value: u32) {
     unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, 0) };
 }
 
+/// [`futex_wait`], for so many nanoseconds at most.
+pub fn futex_wait_for(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
+    let time = nanoseconds.map(timespec);
+    let pointer = time.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word and the time outlive the call.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, pointer) };
+}
+
 /// FUTEX_WAIT with a time-out in nanoseconds, on a word that another process may wake.
 pub fn futex_wait_shared(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
     let time = nanoseconds.map(timespec);
@@ -100,9 +108,43 @@ pub fn close(fd: i32) {
 
 /// Lets the kernel run somebody else for a moment.
 pub fn give_way() {
-    let moment = timespec(20_000);
+    sleep(20_000);
+}
+
+/// Really sleeps for so many nanoseconds.
+pub fn sleep(nanoseconds: u64) {
+    let time = timespec(nanoseconds);
     // SAFETY: reads the time only.
-    unsafe { syscall!(libc::SYS_nanosleep, &moment as *const _, 0) };
+    unsafe { syscall!(libc::SYS_nanosleep, &time as *const _, 0) };
+}
+
+/// Whether a thread of this process sleeps in the kernel and waits for something that may never come.
+pub fn thread_sleeps(tid: i32) -> bool {
+    let mut path = *b"/proc/self/task/0000000000/stat\0";
+    let digits = &mut path[16..26];
+    let mut rest = tid;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    // The kernel knows numbers without leading zeros only.
+    let zeros = digits.iter().position(|&digit| digit != b'0').unwrap_or(9);
+    path.copy_within(16 + zeros.., 16);
+    let mut text = [0u8; 128];
+    // SAFETY: a path ended by zero, and a buffer of the length given.
+    let read = unsafe {
+        let fd = syscall!(SYS_open, path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return false;
+        }
+        let read = syscall!(libc::SYS_read, fd, text.as_mut_ptr(), text.len());
+        close(fd as i32);
+        read
+    };
+    // The state follows the name, which is in brackets and may have any in it.
+    let text = &text[..read.max(0) as usize];
+    let state = text.iter().rposition(|&byte| byte == b')').and_then(|at| text.get(at + 2));
+    state == Some(&b'S')
 }
 
 /// The real monotonic clock, in nanoseconds.

@@ -10,7 +10,7 @@ use core::ffi::{c_int, c_void};
 use raddle_core::block::{flag, Escape};
 use raddle_core::EventKind;
 
-use crate::control::{self, current, point, scheduler};
+use crate::control::{self, current, point, scheduler, Inside};
 use crate::dispatch::{install, text_contains};
 use crate::points::{errno, set_errno};
 use crate::syscall;
@@ -57,6 +57,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         return;
     }
     let Some(me) = current() else { return };
+    let _inside = Inside::new();
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has entered a lease into the books.

@@ -45,12 +45,13 @@ impl Crew {
     pub fn hire(plan: &Plan, runtime: &Path, scratch: &Scratch, outputs: Vec<Output>) -> io::Result<Crew> {
         sys::become_subreaper();
         let cores = sys::cores_from_here();
+        let jobs = outputs.len();
         let mut crew = Crew { members: Vec::new() };
         for (index, output) in outputs.into_iter().enumerate() {
             let (ours, theirs) = Channel::pair()?;
             let directories = scratch.job(index)?;
             let parent = std::process::id() as pid_t;
-            let core = cores.get(index % cores.len().max(1)).copied().unwrap_or(0);
+            let cores = share(&cores, index, jobs, plan.is_parallel());
             // SAFETY: this process has one thread, so the child may do anything.
             let pid = unsafe { libc::fork() };
             match sys::check(pid)? {
@@ -60,7 +61,7 @@ impl Crew {
                         unsafe { libc::close(member.channel.descriptor()) };
                     }
                     drop(ours);
-                    Job { plan, core, runtime, scratch: directories, output, parent }.live(theirs)
+                    Job { plan, cores, runtime, scratch: directories, output, parent }.live(theirs)
                 }
                 _ => crew.members.push(Member { pid, channel: ours, gone: false, orders: 0, told: 0 }),
             }
@@ -136,6 +137,15 @@ impl Crew {
     }
 }
 
+/// The cores of a job: one, or where threads run in parallel its share of all.
+fn share(cores: &[usize], index: usize, jobs: usize, parallel: bool) -> Vec<usize> {
+    let one = || cores.get(index % cores.len().max(1)).copied().into_iter().collect();
+    if !parallel || jobs > cores.len() {
+        return one();
+    }
+    cores[index * cores.len() / jobs..(index + 1) * cores.len() / jobs].to_vec()
+}
+
 impl Member {
     /// Reads one message.
     fn hear(&mut self) -> io::Result<News> {
@@ -151,5 +161,28 @@ impl Member {
                 Ok(News::Gone(ending.map_or("it vanished".to_string(), |ending| ending.to_string())))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::share;
+
+    #[test]
+    fn a_serial_job_has_one_core() {
+        let cores = [4, 5, 6];
+        assert_eq!(share(&cores, 1, 2, false), [5]);
+        assert_eq!(share(&cores, 4, 5, false), [5]);
+        assert_eq!(share(&cores, 4, 5, true), [5]);
+        assert_eq!(share(&[], 0, 1, false), [0; 0]);
+    }
+
+    #[test]
+    fn parallel_jobs_share_all_cores() {
+        let cores: Vec<usize> = (0..8).collect();
+        assert_eq!(share(&cores, 0, 1, true), cores);
+        let shares: Vec<_> = (0..3).map(|index| share(&cores, index, 3, true)).collect();
+        assert!(shares.iter().all(|share| share.len() >= 2));
+        assert_eq!(shares.concat(), cores);
     }
 }

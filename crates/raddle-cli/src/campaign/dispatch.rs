@@ -308,6 +308,7 @@ mod tests {
             log_is_full: false,
             also: Vec::new(),
             bound: None,
+            serial: Default::default(),
         };
         RunReport {
             run,

@@ -90,6 +90,8 @@ pub struct Executor<'a> {
     unwinder: Unwinder,
     builds: Builds,
     mode: Option<Mode>,
+    /// A process of the job that is not this executor's, and stays.
+    pub spare: Option<pid_t>,
     /// Why threads are switched as OS threads, until somebody has asked.
     pub os_threads: Option<String>,
     /// The places that the last run was told of.
@@ -118,6 +120,7 @@ impl<'a> Executor<'a> {
             unwinder: Unwinder::with(builds.clone()),
             builds,
             mode: plan.exec.then_some(Mode::Exec),
+            spare: None,
             os_threads: None,
             places: Vec::new(),
         })
@@ -319,7 +322,22 @@ impl<'a> Executor<'a> {
     fn end(&self, pid: pid_t) {
         sys::kill(pid);
         sys::wait(pid);
-        sys::sweep_children(None);
+        sys::sweep_children(self.spare);
+    }
+
+    /// The fork server.
+    pub fn server(&self) -> Option<pid_t> {
+        match self.mode {
+            Some(Mode::Server(server)) => Some(server),
+            _ => None,
+        }
+    }
+
+    /// Looks at its own processes again, after another executor has been at work.
+    pub fn watch_again(&self) {
+        watch::install(&self.block);
+        // A child may have ended meanwhile.
+        self.block.control().event.fetch_or(event::CHILD, Ordering::AcqRel);
     }
 
     fn must_be_attached(&self, ending: Ending) -> Result<(), Halt> {
@@ -408,7 +426,7 @@ impl<'a> Executor<'a> {
                 }
             }
         };
-        sys::sweep_children(None);
+        sys::sweep_children(self.spare);
         let ending = Ending::from_status(status);
         self.must_be_attached(ending)?;
         Ok(Over { ending, timed_out, threads })

@@ -37,6 +37,10 @@ impl Findings {
             let same = |f: &&mut Finding| f.failure.kind == failure.kind && f.failure.place == failure.place;
             if let Some(finding) = self.findings.iter_mut().find(same) {
                 finding.count += 1;
+                // The first one may not have shown itself in a serial run.
+                if finding.schedule.is_err() && log.is_some() {
+                    finding.schedule = write(&report, &Failure { log: log.cloned(), ..failure.clone() });
+                }
                 continue;
             }
             let failure = Failure { log: log.cloned(), also: Vec::new(), ..failure.clone() };
@@ -65,7 +69,7 @@ pub fn file_name(failure: &Failure, command: &[Vec<u8>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::campaign::run_report::{Counts, Kind, Verdict};
+    use crate::campaign::run_report::{Counts, Kind, Serial, Verdict};
     use raddle_core::policy::Profile;
 
     fn failed(run: u64, kind: Kind, place: &str) -> RunReport {
@@ -84,6 +88,7 @@ mod tests {
             log_is_full: false,
             also: Vec::new(),
             bound: None,
+            serial: Serial::Itself,
         };
         RunReport {
             run,

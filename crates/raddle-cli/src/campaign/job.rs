@@ -1,4 +1,5 @@
-//! A job: a process of its own that makes runs on one core, one at a time.
+//! A job: a process of its own that makes runs, one at a time: on one core, or, where threads run in parallel, on its
+//! share of all cores.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,8 +25,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(20);
 pub struct Job<'a> {
     /// The campaign.
     pub plan: &'a Plan,
-    /// The core that the job and its runs stay on.
-    pub core: usize,
+    /// The cores that the job and its runs stay on.
+    pub cores: Vec<usize>,
     /// The runtime, under a name that LD_PRELOAD can have.
     pub runtime: &'a Path,
     /// The job's directories.
@@ -44,8 +45,8 @@ impl Job<'_> {
         sys::set_disposition(libc::SIGTERM, libc::SIG_DFL);
         sys::become_subreaper();
         if sys::die_with(self.parent) {
-            // Without a core of its own a job is slower, but not wrong.
-            let _ = sys::pin_to(self.core);
+            // Without cores of its own a job is slower, but not wrong.
+            let _ = sys::pin_to(&self.cores);
             self.work(&mut channel);
         }
         // SAFETY: leaves without running what the main process has registered.

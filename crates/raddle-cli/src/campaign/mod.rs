@@ -2,7 +2,7 @@
 //!
 //! The main process (`run`) hands out runs (`dispatch`) to job processes (`crew`, `job`),
 //! counts their results in the order of run numbers (`tally`, `findings`) and stores the
-//! schedules of failures (`recorder`). A job (`runner`) starts the target (`executor`,
+//! schedules of failures (`recorder`; those of parallel runs after a serial one has shown them: `retrace`). A job (`runner`) starts the target (`executor`,
 //! `launch`), talks to the runtime in it through a shared `block`, `watch`es each run and
 //! `classify`es its end.
 
@@ -26,6 +26,7 @@ mod portfolio;
 pub mod progress;
 pub mod races;
 pub mod recorder;
+mod retrace;
 pub mod run_report;
 mod runner;
 pub mod scratch;

@@ -126,6 +126,8 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
     /// What the policy knew.
@@ -161,6 +163,11 @@ impl Plan {
         self.policy.descriptor.kind == Kind::Systematic && self.recording.is_none()
     }
 
+    /// Whether threads really run at the same time.
+    pub fn is_parallel(&self) -> bool {
+        self.policy.descriptor.kind == Kind::Parallel && self.recording.is_none()
+    }
+
     /// Whether a run that ended well can be told by its status alone.
     pub fn status_tells(&self) -> bool {
         let expect = &self.expect;
@@ -189,8 +196,14 @@ impl Plan {
         if self.harness > 0 && self.check.is_none() {
             flags |= flag::HARNESS;
         }
-        if self.switch == Switch::Fiber {
+        if self.is_parallel() {
+            // The kernel preempts, and those who wait look at those who run.
+            flags |= flag::PARALLEL | flag::NO_TICK;
+        } else if self.switch == Switch::Fiber {
             flags |= flag::FIBERS;
+        }
+        if self.recording.as_ref().is_some_and(|recording| recording.every) {
+            flags |= flag::EVERY;
         }
         // A replay follows its decisions; the runtime may not even have the policy that made them.
         let policy = if self.recording.is_some() { PolicyChoice::any() } else { self.resolved_policy() };

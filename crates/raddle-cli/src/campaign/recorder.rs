@@ -9,7 +9,7 @@ use raddle_core::Decision;
 
 use super::findings;
 use super::plan::Plan;
-use super::run_report::{Failure, Kind, RunReport};
+use super::run_report::{Failure, Kind, RunReport, Serial};
 use super::stdin::Stdin;
 
 /// Captured input up to this size goes into the schedule file, more into a file next to it.
@@ -32,6 +32,11 @@ impl Recorder {
                 "a replay starts afresh, where nothing has leaked yet; the same seed shows it again".to_string()
             );
         }
+        if failure.serial == Serial::Never {
+            return Err("threads ran at the same time, and the failure did not happen when one thread at a time took \
+                        the same steps"
+                .to_string());
+        }
         let Some(log) = &failure.log else {
             return Err("the decisions of the run were lost".to_string());
         };
@@ -53,6 +58,10 @@ impl Recorder {
 
     fn schedule(&self, plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) -> Schedule {
         let target = &plan.target;
+        let counts = match &failure.serial {
+            Serial::Again(counts) => counts,
+            _ => &report.counts,
+        };
         Schedule {
             raddle: env!("CARGO_PKG_VERSION").to_string(),
             command: target.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
@@ -95,10 +104,10 @@ impl Recorder {
                 place: failure.place.clone(),
             },
             counts: schedule::Counts {
-                steps: report.counts.steps,
-                points: report.counts.points,
-                switches: report.counts.switches,
-                threads: report.counts.threads,
+                steps: counts.steps,
+                points: counts.points,
+                switches: counts.switches,
+                threads: counts.threads,
             },
             decisions: log.iter().copied().map(Decision).collect(),
         }

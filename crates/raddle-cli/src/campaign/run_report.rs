@@ -222,6 +222,18 @@ impl Kind {
     }
 }
 
+/// What became of a failure in a serial run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Serial {
+    /// The run itself was one.
+    #[default]
+    Itself,
+    /// It happened again: the decisions are those of a serial run of this size.
+    Again(Counts),
+    /// It did not happen.
+    Never,
+}
+
 /// What went wrong in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
@@ -258,6 +270,9 @@ pub struct Failure {
     /// The bound of the search when it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
+    /// What became of it in a serial run, when threads ran in parallel.
+    #[serde(default)]
+    pub serial: Serial,
 }
 
 impl Failure {

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use libc::pid_t;
 use raddle_core::block::{Outcome, Results};
 use raddle_core::policy::{Explored, Learns};
 
@@ -18,7 +19,8 @@ use super::lessons::Observed;
 use super::output::Output;
 use super::plan::Plan;
 use super::races::{Files, Seen};
-use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Verdict};
+use super::retrace::{self, Retraced};
+use super::run_report::{Counts, Divergence, Failure, Kind, RunReport, Serial, Verdict};
 use super::scratch::JobScratch;
 use super::stderr;
 use super::target_error::TargetError;
@@ -30,6 +32,7 @@ use crate::sys::Ending;
 /// Makes and judges the runs of one job.
 pub struct Runner<'a> {
     plan: &'a Plan,
+    runtime: PathBuf,
     executor: Executor<'a>,
     scratch: JobScratch,
     /// Failures whose decisions were sent before.
@@ -48,8 +51,8 @@ impl<'a> Runner<'a> {
         builds.at(&plan.target.program.path);
         let executor = Executor::new(plan, runtime, &scratch, output, builds.clone())?;
         let frames = Frames::new(&plan.target.runtime);
-        let (known, files) = (HashSet::new(), Files::new(builds));
-        Ok(Runner { plan, executor, scratch, known, files, frames, exhausted: None })
+        let (known, files, runtime) = (HashSet::new(), Files::new(builds), runtime.to_path_buf());
+        Ok(Runner { plan, runtime, executor, scratch, known, files, frames, exhausted: None })
     }
 
     /// See [`Executor::prepare`].
@@ -73,7 +76,34 @@ impl<'a> Runner<'a> {
         let over = self.executor.run(run, seed, order)?;
         let report = self.judge(run, seed, order, &over);
         self.scratch.clean(self.plan.target.own_directory)?;
-        report
+        self.retraced(report?, order)
+    }
+
+    /// Looks for the failure of a parallel run in a serial one.
+    fn retraced(&mut self, mut report: RunReport, order: &Order) -> Result<RunReport, Halt> {
+        let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
+        if !self.plan.is_parallel() {
+            return Ok(report);
+        }
+        let (runtime, server) = (&self.runtime, self.executor.server());
+        let job = retrace::Job { plan: self.plan, runtime, scratch: &self.scratch, server };
+        let found = retrace::retrace(&job, order, &self.executor.block.log(), failure);
+        self.executor.watch_again();
+        failure.serial = match found? {
+            Some(Retraced { log, counts }) => {
+                let new = self.known.insert((failure.kind, failure.place.clone()));
+                failure.log = new.then_some(log);
+                failure.step = counts.steps;
+                Serial::Again(counts)
+            }
+            None => Serial::Never,
+        };
+        Ok(report)
+    }
+
+    /// Says which of the job's processes is not one of the runner's own, and stays.
+    pub fn spare(&mut self, server: Option<pid_t>) {
+        self.executor.spare = server;
     }
 
     /// Whether whole series of runs can be left to the fork server.
@@ -94,7 +124,7 @@ impl<'a> Runner<'a> {
             let report = self.judge(run, self.plan.run_seed(run), order, &over);
             self.scratch.clean(self.plan.target.own_directory)?;
             match self.unless_exhausted(report)? {
-                Some(report) => report,
+                Some(report) => self.retraced(report, order)?,
                 None => return Ok(Some((batch, None))),
             }
         };
@@ -291,7 +321,8 @@ impl<'a> Runner<'a> {
     }
 
     fn failure(&mut self, symptom: Symptom, run_seed: u64, order: &Order, over: &Over) -> Result<Failure, Halt> {
-        let new = self.known.insert((symptom.kind, symptom.place.clone()));
+        // Of a parallel run only what a serial one has shown is worth keeping.
+        let new = !self.plan.is_parallel() && self.known.insert((symptom.kind, symptom.place.clone()));
         let stderr = stderr::telling_lines(symptom.kind, &self.executor.output.stderr.read()?);
         Ok(Failure {
             kind: symptom.kind,
@@ -308,6 +339,7 @@ impl<'a> Runner<'a> {
             log_is_full: self.executor.block.log_is_full(),
             also: Vec::new(),
             bound: self.executor.block.results().bound.checked_sub(1),
+            serial: Serial::Itself,
         })
     }
 }

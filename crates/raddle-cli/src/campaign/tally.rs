@@ -4,7 +4,7 @@ use raddle_core::block::Escape;
 use raddle_core::policy::Profile;
 use raddle_core::rng::splitmix64;
 
-use super::run_report::{RunReport, Verdict};
+use super::run_report::{RunReport, Serial, Verdict};
 use super::worth::{Guarantee, Worth};
 
 /// The statistics of the runs that count.
@@ -16,6 +16,8 @@ pub struct Tally {
     pub failing_runs: u64,
     /// The first that failed.
     pub first_failing_run: Option<u64>,
+    /// Parallel runs whose failure did not happen again in a serial one.
+    pub unreplayable_runs: u64,
     /// Those that were cut at the step limit.
     pub cut_runs: u64,
     /// Those that left their recording.
@@ -55,8 +57,9 @@ impl Tally {
             Verdict::Passed => {}
             Verdict::Cut => self.cut_runs += 1,
             Verdict::Diverged(_) => self.diverged_runs += 1,
-            Verdict::Failed(_) => {
+            Verdict::Failed(failure) => {
                 self.failing_runs += 1;
+                self.unreplayable_runs += u64::from(failure.serial == Serial::Never);
                 self.first_failing_run.get_or_insert(report.run);
             }
         }

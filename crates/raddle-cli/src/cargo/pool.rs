@@ -78,7 +78,7 @@ fn begin(test: usize, slot: usize, core: Option<usize>, explore: impl Fn(usize) 
             if sys::die_with(parent) {
                 if let Some(core) = core {
                     // Without a core of its own a test is slower, but not wrong.
-                    let _ = sys::pin_to(core);
+                    let _ = sys::pin_to(&[core]);
                 }
                 let outcome = explore(test);
                 // A result that cannot be written is missed by the parent.

@@ -340,7 +340,7 @@ fn fsgsbase() -> Check {
 fn cores() -> Check {
     let cores = sys::allowed_cores();
     let first = cores.first().copied();
-    if first.is_some_and(|core| in_child(|| sys::pin_to(core).is_ok())) {
+    if first.is_some_and(|core| in_child(|| sys::pin_to(&[core]).is_ok())) {
         return good(format!("pinning to a core ({} allowed: --jobs up to that many)", cores.len()));
     }
     bad(

@@ -213,6 +213,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         out: PathBuf::new(),
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),
+            every: false,
             run_seed: recorded.run_seed,
             profile: recorded.profile,
             stacks: stacks(&recorded.identities),

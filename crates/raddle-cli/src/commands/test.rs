@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 use raddle_core::hooks::offers;
 use raddle_core::policy::Kind;
@@ -165,6 +166,7 @@ impl Tester {
     fn explore_check(&self, plan: &mut Plan) -> Result<Option<(Wishes, Campaign)>, Error> {
         let Some(wishes) = campaign::survey(plan)? else { return Ok(None) };
         self.grant(&wishes, plan)?;
+        can_check(plan)?;
         let campaign = self.campaign(plan)?;
         Ok(Some((wishes, campaign)))
     }
@@ -216,7 +218,10 @@ impl Tester {
             // A test without a check is a run of the whole program.
             plan.check = Some(1);
             match campaign::survey(&plan)? {
-                Some(wishes) => self.grant(&wishes, &mut plan)?,
+                Some(wishes) => {
+                    self.grant(&wishes, &mut plan)?;
+                    can_check(&plan)?;
+                }
                 None => plan.check = None,
             }
         }
@@ -269,7 +274,7 @@ impl Tester {
             policy: options.policy.clone(),
             guard: self.guard(&options.policy),
             seed: options.seed,
-            points: options.points.unwrap_or_else(|| self.program.richest_points()),
+            points: options.points.unwrap_or_else(|| self.richest_points()),
             fail_on_race: options.fail_on_race.then(|| options.benign.clone()),
             realtime: now(),
             cpus: options.cpus,
@@ -294,6 +299,16 @@ impl Tester {
             inspect: true,
             out: options.out.clone(),
             recording: None,
+        }
+    }
+
+    /// All that the program offers and the policy can use.
+    fn richest_points(&self) -> Points {
+        let richest = self.program.richest_points();
+        match self.options.policy.descriptor.kind {
+            // Races are not told.
+            Kind::Parallel => richest.min(Points::Atomic),
+            _ => richest,
         }
     }
 
@@ -359,6 +374,14 @@ pub fn status(campaign: &Campaign) -> u8 {
 pub fn worst(statuses: &[u8]) -> u8 {
     let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
     order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
+}
+
+/// Whether the runs of a check can be made: they share a process, and threads must not outlive them.
+fn can_check(plan: &Plan) -> Result<(), OptionError> {
+    match plan.is_parallel() {
+        true => Err(options::not_in_parallel(&plan.policy, "checks, whose runs share one process")),
+        false => Ok(()),
+    }
 }
 
 /// Whether races can be told in a program: what orders accesses must be seen.

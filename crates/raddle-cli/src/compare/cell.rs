@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use raddle_core::policy::Kind;
 use raddle_core::statistics::proportion;
 use raddle_core::statistics::survival::{Observation, Survival};
 use raddle_core::statistics::CONFIDENCE;
@@ -173,7 +174,9 @@ impl Cell {
     pub fn measure(plan: &Plan, program: &str, measure: &mut Measure<'_>) -> (Cell, End) {
         let mut cell = Cell::empty(plan.policy.to_string());
         let mut end = End::Complete;
-        for repetition in 1..=measure.repeat {
+        // A search finds the same whatever its seed is.
+        let repeat = if plan.policy.descriptor.kind == Kind::Systematic { 1 } else { measure.repeat };
+        for repetition in 1..=repeat {
             let mut plan = plan.clone();
             plan.seed = plan.seed.wrapping_add(repetition - 1);
             plan.keep_going = repetition == 1;

@@ -28,6 +28,9 @@ pub struct Report {
     runs: u64,
     failing_runs: u64,
     first_failing_run: Option<u64>,
+    /// Only where threads ran in parallel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unreplayable: Option<u64>,
     cut_runs: u64,
     distinct_schedules: u64,
     trace: String,
@@ -92,6 +95,7 @@ impl Report {
             runs: tally.runs,
             failing_runs: tally.failing_runs,
             first_failing_run: tally.first_failing_run,
+            unreplayable: plan.is_parallel().then_some(tally.unreplayable_runs),
             cut_runs: tally.cut_runs,
             distinct_schedules: tally.distinct_schedules(),
             trace: format!("{:016x}", tally.trace),

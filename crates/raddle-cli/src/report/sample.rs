@@ -153,6 +153,7 @@ pub fn deadlock() -> Finding {
             log_is_full: false,
             also: Vec::new(),
             bound: None,
+            serial: Default::default(),
         },
         count: 1,
         first_run: 17,

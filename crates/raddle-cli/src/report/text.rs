@@ -129,6 +129,10 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
     }
+    if tally.unreplayable_runs > 0 {
+        let (lost, failing) = (number(tally.unreplayable_runs), count(tally.failing_runs, "failing run"));
+        fact("replay", format!("{lost} of {failing} could not be replayed serially"))?;
+    }
     for (i, text) in s.uncontrolled().iter().enumerate() {
         fact(if i == 0 { "uncontrolled" } else { "" }, (*text).to_string())?;
     }

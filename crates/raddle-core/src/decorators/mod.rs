@@ -1,4 +1,5 @@
 //! Decorators: things that wrap a policy instead of being flags inside one.
 
 pub mod guard;
+pub mod order;
 pub mod replay;

@@ -9,12 +9,15 @@ pub mod maple;
 pub mod pct;
 pub mod portfolio;
 pub mod pos;
+pub mod ppct;
 pub mod preempt_always;
 pub mod preempt_bound;
 mod priorities;
 pub mod random;
+pub mod random_sleep;
 pub mod rpro;
 pub mod search;
+pub mod stress;
 pub mod stride;
 pub mod surw;
 pub mod urw;
@@ -38,6 +41,9 @@ pub static ALL: &[Descriptor] = &[
     dfs::DESCRIPTOR,
     ipb::DESCRIPTOR,
     idb::DESCRIPTOR,
+    stress::DESCRIPTOR,
+    random_sleep::DESCRIPTOR,
+    ppct::DESCRIPTOR,
 ];
 
 /// Fills in the parameters of a policy that follow from others and from the number of planned runs.
@@ -101,8 +107,8 @@ mod tests {
 
     #[test]
     fn every_policy_runs_every_program_to_its_end() {
-        // A systematic search gives another run each time.
-        for policy in super::ALL.iter().filter(|policy| policy.kind != Kind::Systematic) {
+        // A systematic search gives another run each time, and a parallel policy is asked something else.
+        for policy in super::ALL.iter().filter(|policy| policy.kind == Kind::Sampling) {
             let mut values: Vec<f64> = policy.parameters.iter().map(|p| p.default).collect();
             check(&mut toy::built(policy), &values);
             if let Some(depth) = policy.parameters.iter().position(|p| p.name == "d") {
@@ -111,6 +117,15 @@ mod tests {
                     check(&mut toy::built(policy), &values);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn parallel_policies_run_every_program_to_its_end() {
+        check(&mut super::stress::Stress::default(), &[]);
+        check(&mut super::random_sleep::RandomSleep::default(), &[0.5, 10.0]);
+        for depth in [1.0, 2.0, 5.0] {
+            check(&mut super::ppct::Ppct::boxed(), &[depth, 20.0, 0.0, 10.0, 1000.0]);
         }
     }
 }

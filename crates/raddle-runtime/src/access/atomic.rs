@@ -15,7 +15,7 @@ use raddle_core::block::{note, Points};
 use raddle_core::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{access as point, current, scheduler, state};
+use crate::control::{self, access as point, current, scheduler, state, Inside};
 use crate::race::{self, How};
 
 use super::spin::{fold, wait_for_change, Verdict};
@@ -79,6 +79,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
     unsafe {
         // While nobody else has ever been there, nobody can see the difference.
         if scheduler().created == 1 {
+            control::leave();
             return None;
         }
         let loops = state().access.spins.loops(me, pc, address as usize);
@@ -115,6 +116,7 @@ unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order:
     // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
     unsafe {
         let me = arrive(EventKind::AtomicLoad, address, SIZE, pc);
+        let _inside = me.map(|_| Inside::new());
         let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
         if let Some(me) = me {
             looked(me, address, SIZE, value, pc);
@@ -138,6 +140,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
     // SAFETY: as above.
     unsafe {
         let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, SIZE, pc);
+        let _inside = me.map(|_| Inside::new());
         let old = word!(SIZE, address, it => {
             let operand = operand as _;
             u64::from(match Operation::from_i32(OPERATION) {
@@ -182,6 +185,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     // SAFETY: as above; the program's own variable for what was there.
     unsafe {
         let me = arrive(EventKind::AtomicModify, address, SIZE, pc);
+        let _inside = me.map(|_| Inside::new());
         let wanted = match SIZE {
             1 => u64::from(expected.cast::<u8>().read_unaligned()),
             2 => u64::from(expected.cast::<u16>().read_unaligned()),
@@ -279,6 +283,7 @@ unsafe extern "C-unwind" fn wide(
     // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
     unsafe {
         let me = arrive(kind, address.cast(), 16, pc);
+        let _inside = me.map(|_| Inside::new());
         if operation == Operation::Compare {
             let wanted = *expected;
             let found = compare_wide(address, wanted, *value);
@@ -339,6 +344,7 @@ unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
     // In a sequentially consistent execution a fence does nothing that a point before the next access does
     // not: no point here.
     let Some(me) = current() else { return };
+    let _inside = Inside::new();
     // SAFETY: `me` holds the baton.
     unsafe {
         if scheduler().detects && scheduler().created > 1 {

@@ -7,7 +7,7 @@ use raddle_core::block::{note, Points};
 use raddle_core::hooks::{Access, Hooks, SIZES};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{access as point, current, scheduler, state};
+use crate::control::{access as point, current, scheduler, state, Inside};
 use crate::race::{self, How};
 
 use super::lease::{Lease, Look};
@@ -109,16 +109,15 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
     MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.known.contains(pc)
 }
 
-/// The calling thread, if more is to be done about its access.
+/// Whether more is to be done about a thread's access.
 #[inline(always)]
-unsafe fn who_is_seen<const MODE: u8>(kind: EventKind, address: usize, size: usize) -> Option<ThreadId> {
-    let me = current()?;
+unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
         // While nobody else has ever been there, nobody can see the difference.
         let alone = scheduler().created == 1;
         let done = alone || MODE == POINT && passes_unseen(me, kind, address, size);
-        (!done).then_some(me)
+        !done
     }
 }
 
@@ -158,7 +157,11 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
 ) {
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
-        let Some(me) = who_is_seen::<MODE>(kind, address, size) else { return };
+        let Some(me) = current() else { return };
+        let _inside = Inside::new();
+        if !is_seen::<MODE>(me, kind, address, size) {
+            return;
+        }
         let spins = &mut state().access.spins;
         if is_point::<MODE>(pc) {
             if spins.loops(me, pc, address) {
@@ -192,7 +195,11 @@ unsafe fn before_write<const MODE: u8>(address: usize, size: usize, kind: EventK
 unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
     // SAFETY: as above.
     unsafe {
-        let Some(me) = who_is_seen::<MODE>(kind, address, size) else { return };
+        let Some(me) = current() else { return };
+        let _inside = Inside::new();
+        if !is_seen::<MODE>(me, kind, address, size) {
+            return;
+        }
         if is_point::<MODE>(pc) {
             point(me, kind, address, size);
         }

@@ -13,7 +13,7 @@ use core::ffi::c_void;
 use raddle_core::block::{self, NamedCall, SYNC_FUNCTIONS};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{current, point, scheduler};
+use crate::control::{current, point, scheduler, Inside};
 use crate::{sys, syscall};
 
 const BREAKPOINT: u8 = 0xcc;
@@ -227,6 +227,7 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
         let Some(site) = (*patched).find(address) else { return false };
         let (byte, is_function) = (site.byte, site.users >= FOR_EVER);
         if let Some(me) = current() {
+            let _inside = Inside::new();
             let sp = registers[libc::REG_RSP as usize] as usize;
             if is_function {
                 point(me, EventKind::Call, address);

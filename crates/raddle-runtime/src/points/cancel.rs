@@ -8,7 +8,7 @@ use libc::{EINVAL, ESRCH};
 use raddle_core::block::{Escape, OsReason};
 use raddle_core::{EventKind, ThreadId};
 
-use crate::control::{point, really, scheduler};
+use crate::control::{outside, point, really, scheduler};
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
 use crate::{failure, interpose, real, sys};
@@ -78,7 +78,7 @@ pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
     unsafe {
         let thread = scheduler().thread(me);
         if thread.cancel_requested && !thread.cancel_disabled {
-            real!(pthread_testcancel: fn())();
+            outside(me, || real!(pthread_testcancel: fn())());
         }
     }
 }
@@ -121,7 +121,6 @@ interpose! {
         if thread.life != Life::Alive {
             return 0;
         }
-        thread.cancel_requested = true;
         if thread.cancel_async {
             scheduler().escaped(Escape::AsyncCancel);
         }
@@ -135,8 +134,10 @@ interpose! {
             }
             if fibers() && result == ESRCH { 0 } else { result }
         });
+        // Not before libc knows of it, or else the other one might act on it in vain.
         let thread = scheduler().thread(other);
-        if thread.cancellable && !thread.cancel_disabled {
+        thread.cancel_requested = true;
+        if thread.life == Life::Alive && thread.cancellable && !thread.cancel_disabled {
             scheduler().disturb(other, Wake::Cancelled);
         }
         if other == me && scheduler().threads[me.index()].cancel_async {

@@ -4,6 +4,8 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
+use raddle_core::ThreadId;
+
 use crate::control;
 use crate::real;
 
@@ -59,12 +61,12 @@ pub(super) fn any_value() -> bool {
 }
 
 /// Calls the destructors of the keys after `key`, once each.
-pub(super) fn call_destructors_after(key: u32) {
+pub(super) fn call_destructors_after(me: ThreadId, key: u32) {
     for (key, destructor, value) in with_values(key as usize + 1) {
         // SAFETY: as libc does it.
         unsafe {
             pthread_setspecific(key, core::ptr::null());
-            destructor(value);
+            control::outside(me, || destructor(value));
         }
     }
     // What they set again is lost, as after libc's last round, which goes on when we return.

@@ -173,7 +173,7 @@ macro_rules! real {
 
 /// Interposes functions. The body sees the calling thread; without control the real function is
 /// called. The functions may be unwound through by cancellation and exceptions, so they must not
-/// keep anything that needs to be dropped.
+/// keep anything that needs to be dropped when that happens.
 #[macro_export]
 macro_rules! interpose {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block)*) => {
@@ -188,6 +188,7 @@ macro_rules! interpose {
                     let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
+                    let _inside = $crate::control::Inside::new();
                     if $crate::points::cancel::must_stop_now(me) {
                         $crate::points::cancel::act_on_cancel(me);
                     }

@@ -1,10 +1,11 @@
 //! pthread_once.
 
 use core::ffi::c_int;
+use core::mem::transmute;
 
 use raddle_core::{Event, EventKind};
 
-use crate::control::{scheduler, wait_through};
+use crate::control::{outside, parallel, scheduler, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
@@ -24,6 +25,16 @@ unsafe fn keep_out(key: usize) {
     }
 }
 
+/// The routine of a once control in a parallel run: the real function has noted that it runs before others may look.
+unsafe extern "C-unwind" fn run_outside() {
+    // SAFETY: the calling thread is in our pthread_once, with the lock.
+    unsafe {
+        let me = scheduler().current;
+        let routine = transmute::<usize, unsafe extern "C-unwind" fn()>(scheduler().threads[me.index()].once);
+        outside(me, || routine());
+    }
+}
+
 interpose! {
     /// Runs a routine once.
     fn pthread_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) -> c_int |me| {
@@ -33,7 +44,15 @@ interpose! {
         }
         // The routine is the program's own code and runs under control; the real function copes with
         // exceptions and cancellation in it. It never blocks, since nobody else is inside.
-        let result = real!(pthread_once: fn(*mut Once, unsafe extern "C-unwind" fn()) -> c_int)(control, routine);
+        let real = real!(pthread_once: fn(*mut Once, unsafe extern "C-unwind" fn()) -> c_int);
+        let result = if parallel() {
+            let before = core::mem::replace(&mut scheduler().thread(me).once, routine as *const () as usize);
+            let result = real(control, run_outside);
+            scheduler().thread(me).once = before;
+            result
+        } else {
+            real(control, routine)
+        };
         // Whoever ran the routine leaves word, whoever comes later finds it.
         race::acquire(me, control as usize);
         race::release(me, control as usize);

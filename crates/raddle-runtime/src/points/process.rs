@@ -11,7 +11,7 @@ use raddle_core::{EventKind, ThreadId};
 use super::outside::{Caller, Cancelled};
 use crate::control::{self, point, really, scheduler};
 use crate::signals::bit;
-use crate::switch::fibers;
+use crate::switch::{fibers, gate};
 use crate::{dispatch, failure, interpose, real, sys};
 
 extern "C" {
@@ -55,7 +55,7 @@ unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
         if fibers() {
             crate::signals::fiber::lend_mask(me);
         }
-        let result = call();
+        let result = control::outside(me, call);
         if control::mode() == control::Mode::Controlled {
             if fibers() {
                 crate::signals::fiber::masks_changed();
@@ -72,6 +72,7 @@ interpose! {
     fn exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
+        control::let_go();
         real!(exit: fn(c_int) -> !)(status)
     }
 
@@ -79,6 +80,7 @@ interpose! {
     fn quick_exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
+        control::let_go();
         real!(quick_exit: fn(c_int) -> !)(status)
     }
 
@@ -103,6 +105,9 @@ interpose! {
         let named = if function.is_null() { "?" } else { string(function) };
         failure::write_message(s.results(), format_args!("{}:{line}: {named}: Assertion `{}' failed.", string(file), string(text)));
         s.results().outcome = Outcome::Assert as u32;
+        if control::parallel() {
+            gate::shut();
+        }
         // Nobody else runs between the failure and the end.
         really(me, || real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function))
     }

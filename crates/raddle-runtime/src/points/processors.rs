@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use crate::control::{self, current, really, Mode};
+use crate::control::{self, current, really, Inside, Mode};
 use crate::real;
 
 /// What the program is told; `None`: the truth.
@@ -42,7 +42,10 @@ pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
         None => unsafe {
             let really_ask = || real!(sysconf: fn(c_int) -> i64)(name);
             match current() {
-                Some(me) => really(me, really_ask),
+                Some(me) => {
+                    let _inside = Inside::new();
+                    really(me, really_ask)
+                }
                 None => really_ask(),
             }
         },

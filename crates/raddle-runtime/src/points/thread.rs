@@ -21,12 +21,12 @@ use super::identity::abandon_robust_lists;
 use super::mutex::abandon_robust;
 use super::time::{deadline, valid};
 use super::{incarnate, keys};
-use crate::control::{self, current, point, really, scheduler, wait_through, Mode};
+use crate::control::{self, current, point, really, scheduler, wait_through, Inside, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os::DYING;
-use crate::switch::{fiber, fibers, identity};
+use crate::switch::{fiber, fibers, gate, identity};
 use crate::{dispatch, failure, interpose, race, real, sys};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -139,9 +139,14 @@ pub fn tid_word(pointer: usize) -> *mut AtomicU32 {
 unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
     let me = ThreadId(id as usize as u16);
     // Nothing else is touched before the first turn.
-    control::baton(me).take();
+    if control::parallel() {
+        gate::first_step(me);
+    } else {
+        control::baton(me).take();
+    }
     // SAFETY: `me` holds the baton from here on.
     let (start, argument) = unsafe { begin(me) };
+    control::leave();
     // SAFETY: the program's own routine and argument.
     unsafe { start(argument) }
 }
@@ -200,7 +205,12 @@ pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
 #[link_section = "raddle_run"]
 unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
     let me = ThreadId((id as usize - 1) as u16);
-    if control::mode() != Mode::Controlled || current() != Some(me) {
+    if control::mode() != Mode::Controlled {
+        return;
+    }
+    let Some(current) = current() else { return };
+    let _inside = Inside::new();
+    if current != me {
         return;
     }
     // SAFETY: `me` holds the baton.
@@ -212,7 +222,7 @@ unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
         }
         // libc would call these after us.
         let ours = KEY.load(Ordering::Relaxed) - 1;
-        keys::call_destructors_after(ours);
+        keys::call_destructors_after(me, ours);
     }
     // SAFETY: as above.
     unsafe { end(me) };
@@ -244,12 +254,16 @@ unsafe fn end(me: ThreadId) {
         if s.alive == 0 {
             // glibc ends the process after the last thread, outside control.
             failure::record(s, Outcome::Exited);
+            control::let_go();
             control::pass_through();
             if fibers() {
                 dispatch::disarm(me);
                 real!(exit: fn(c_int) -> !)(0);
             }
             return;
+        }
+        if control::parallel() {
+            return gate::ended(me);
         }
         let next = s.decide(me);
         if fibers() {
@@ -347,6 +361,9 @@ pub(super) unsafe fn create(
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        if control::parallel() {
+            gate::expect(child);
+        }
         let id = child.index() as *mut c_void;
         let result = if fibers() {
             incarnate::incarnate(me, child, handle, attributes, really_create)
@@ -456,6 +473,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
     unsafe {
         let really = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, attributes, start, argument) };
+        let _inside = Inside::new();
         create(me, handle, attributes, start, argument, |handle, attributes, start, argument| {
             really(handle, attributes, start, argument)
         })

@@ -8,7 +8,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 
 use super::cancel::act_on_cancel;
 use super::fail;
-use crate::control::{self, point, scheduler, wait};
+use crate::control::{self, point, scheduler, wait, Inside};
 use crate::interpose;
 use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
@@ -98,10 +98,11 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 /// What a clock shows now, also before the run has started; `None`: ask the real one.
 unsafe fn show(clock: c_int) -> Option<u64> {
     if per_process(clock) {
-        if control::current().is_some() && clock != libc::CLOCK_PROCESS_CPUTIME_ID {
-            crate::failure::needs_os_threads(OsReason::ThreadClock);
-        }
         if control::current().is_some() {
+            let _inside = Inside::new();
+            if clock != libc::CLOCK_PROCESS_CPUTIME_ID {
+                crate::failure::needs_os_threads(OsReason::ThreadClock);
+            }
             // SAFETY: the thread is under control.
             unsafe { scheduler() }.escaped(raddle_core::block::Escape::CpuClock);
         }
@@ -109,6 +110,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
     match control::current() {
         Some(me) => {
+            let _inside = Inside::new();
             let now = read_clock(me);
             // SAFETY: `me` holds the baton.
             Some(unsafe { scheduler() }.clock.show(clock, now))
@@ -229,7 +231,7 @@ interpose! {
             if clock == libc::CLOCK_THREAD_CPUTIME_ID {
                 return EINVAL;
             }
-            return -crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left) as c_int;
+            return -control::outside(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
         }
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };

@@ -2,13 +2,15 @@
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
 use raddle_core::block::Outcome;
+use raddle_core::decorators::order::{without_preemption, Order};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, EventKind, Point, ThreadId};
 
+use super::clock::NEVER;
 use super::{Scheduler, ACCESS, BACK_OFF, LOOK_OUTSIDE};
 use crate::access::spin;
-use crate::failure;
+use crate::{control, failure};
 
 /// Who decides in a run of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,26 +25,18 @@ pub enum Decides {
     Nobody,
 }
 
-/// The current thread if it can go on and does not spin; else the next one in turn.
-fn without_preemption(point: &Point<'_>) -> ThreadId {
-    if point.spins == 0 && point.enabled.contains(point.current) {
-        return point.current;
-    }
-    let after = point.enabled.iter().find(|t| *t > point.current);
-    after.or_else(|| point.enabled.nth(0)).unwrap_or(point.current)
-}
-
 /// Who answers at a point.
 pub(super) enum Engine {
     Explore(Guard<Chosen>),
     Follow(Replay<'static>),
+    Order(Order<'static>),
 }
 
 /// The policy of this run, built in the runtime's own memory.
 pub(super) struct Chosen(pub *mut dyn Policy);
 
 impl Chosen {
-    fn get(&mut self) -> &mut dyn Policy {
+    pub(super) fn get(&mut self) -> &'static mut dyn Policy {
         // SAFETY: built at start-up in memory that lives as long as the process; only the holder of
         // the baton comes here.
         unsafe { &mut *self.0 }
@@ -121,13 +115,20 @@ impl Scheduler {
         if self.enabled.is_empty() {
             self.idle(me);
         }
+        if self.follows_every {
+            self.hurry_to_order();
+        }
         let next = if self.enabled.len() == 1 {
             self.alone = true;
             if self.watched {
                 self.tell_alone(me);
             }
             // One thread is enabled, so the first one exists.
-            self.enabled.nth(0).unwrap_or(me)
+            let next = self.enabled.nth(0).unwrap_or(me);
+            if self.follows_every {
+                self.pass_in_order(next);
+            }
+            next
         } else {
             self.ask_policy(me)
         };
@@ -166,6 +167,7 @@ impl Scheduler {
             _ if self.decides == Decides::Nobody => (without_preemption(&point), None, 0),
             Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
             Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
+            Engine::Order(order) => (order.choose(&point), None, 0),
         };
         if let Some(divergence) = diverged {
             failure::diverged(self, divergence);
@@ -277,8 +279,36 @@ impl Scheduler {
         true
     }
 
+    /// In the order that is followed, somebody comes next who waits for a time, or for something outside: that has
+    /// come by then.
+    #[cold]
+    fn hurry_to_order(&mut self) {
+        // SAFETY: written in `start`.
+        let Engine::Order(order) = (unsafe { self.engine.assume_init_mut() }) else { return };
+        let waits = |t: &ThreadId| t.index() < self.created && !self.enabled.contains(*t);
+        let Some(t) = order.next().filter(waits) else { return };
+        if self.polled.contains(t) {
+            self.look_outside();
+        }
+        let deadline = self.threads[t.index()].deadline;
+        if !self.enabled.contains(t) && deadline != NEVER {
+            self.clock.jump(deadline);
+            self.expire();
+        }
+    }
+
+    /// In the order that is followed, the only thread that can goes on.
+    #[cold]
+    fn pass_in_order(&mut self, next: ThreadId) {
+        let decision = Decision::new(next, self.pending[next.index()].kind);
+        // SAFETY: written in `start`.
+        if let Engine::Order(order) = unsafe { self.engine.assume_init_mut() } {
+            order.pass(decision);
+        }
+    }
+
     /// A sequential stretch is over.
-    fn next_phase(&mut self) {
+    pub(super) fn next_phase(&mut self) {
         let results = self.results();
         results.phase = results.longest_phase();
         results.phase_start = results.steps;
@@ -320,6 +350,7 @@ impl Scheduler {
             || watched
             || self.traces
             || self.watched
+            || control::parallel()
             || self.futile != 0
             || self.decides != Decides::Engine
             || !self.enabled.contains(me)
@@ -337,7 +368,7 @@ impl Scheduler {
         // SAFETY: written in `start`.
         match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
-            Engine::Follow(_) => None,
+            Engine::Follow(_) | Engine::Order(_) => None,
         }
     }
 
@@ -364,7 +395,7 @@ impl Scheduler {
     }
 
     #[cold]
-    fn limit_reached(&mut self) {
+    pub(super) fn limit_reached(&mut self) {
         let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().max_steps / 2;
         failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
     }

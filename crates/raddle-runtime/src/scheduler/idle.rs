@@ -10,7 +10,20 @@ use crate::signals::kernel as signals;
 use crate::{failure, sys, syscall};
 
 /// How long to sleep between two looks at conditions that have no descriptor, at most.
-const LONGEST_NAP: u64 = 2_000_000;
+pub(super) const LONGEST_NAP: u64 = 2_000_000;
+
+/// What is left to do while nobody can run.
+pub(super) enum Idle {
+    /// To look again.
+    Again,
+    /// To look again, since something has come from outside.
+    News,
+    /// To sleep: something may come from outside.
+    Sleep {
+        /// Nanoseconds to the next deadline.
+        left: u64,
+    },
+}
 
 impl Scheduler {
     /// Returns when somebody is enabled; ends the run if that can never be.
@@ -19,33 +32,12 @@ impl Scheduler {
         let mut nap = 20_000;
         let mut waited = false;
         while self.enabled.is_empty() {
-            if signals::take_from_kernel(self) || self.look_outside() {
-                if waited {
-                    self.escaped(Escape::OutsideInput);
-                }
-                continue;
-            }
-            if self.recheck() {
-                continue;
-            }
-            let deadline = self.next_deadline();
-            let open = self.polled.iter().any(|t| self.waits_for_the_world(t))
-                || signals::expected(self)
-                || self.foreign_threads;
-            // A signal may come from anywhere at any time, so waiting for one holds no clock up.
-            let slow = open && !self.only_signals();
-            match deadline {
-                // Nobody else can do anything before the deadline: time flies.
-                Some(deadline) if !slow => {
-                    self.clock.jump(deadline);
-                    self.expire();
-                }
-                None if !open => failure::deadlock(self, me),
-                deadline => {
-                    // Virtual time goes no faster than real time while others may act.
-                    let left = deadline.map_or(NEVER, |d| d.saturating_sub(self.clock.now()));
+            match self.idle_once(me, false) {
+                Idle::News if waited => self.escaped(Escape::OutsideInput),
+                Idle::News | Idle::Again => {}
+                Idle::Sleep { left } => {
                     let before = sys::real_monotonic();
-                    self.sleep_outside(nap, left);
+                    Outside::of(self, nap, left).sleep();
                     waited = true;
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
@@ -56,6 +48,35 @@ impl Scheduler {
             if self.alive == 0 {
                 failure::stop(self, Outcome::Exited);
             }
+        }
+    }
+
+    /// Does what can be done while nobody can run; ends the run if nothing can. With threads that are `away` and may
+    /// come back, waiting for ever is no deadlock.
+    pub(super) fn idle_once(&mut self, me: ThreadId, away: bool) -> Idle {
+        if signals::take_from_kernel(self) || self.look_outside() {
+            return Idle::News;
+        }
+        if self.recheck() {
+            return Idle::Again;
+        }
+        let deadline = self.next_deadline();
+        let open = self.polled.iter().any(|t| self.waits_for_the_world(t))
+            || signals::expected(self)
+            || self.foreign_threads
+            || away;
+        // A signal may come from anywhere at any time, so waiting for one holds no clock up.
+        let slow = open && (away || !self.only_signals());
+        match deadline {
+            // Nobody else can do anything before the deadline: time flies.
+            Some(deadline) if !slow => {
+                self.clock.jump(deadline);
+                self.expire();
+                Idle::Again
+            }
+            None if !open => failure::deadlock(self, me),
+            // Virtual time goes no faster than real time while others may act.
+            deadline => Idle::Sleep { left: deadline.map_or(NEVER, |d| d.saturating_sub(self.clock.now())) },
         }
     }
 
@@ -95,15 +116,26 @@ impl Scheduler {
             _ => false,
         }
     }
+}
 
-    /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
-    fn sleep_outside(&mut self, nap: u64, left: u64) {
-        const MOST: usize = 64;
+/// Descriptors that are watched while nobody can run, at most.
+const MOST: usize = 64;
+
+/// What is waited for outside, as something to sleep on.
+pub struct Outside {
+    descriptors: [libc::pollfd; MOST],
+    count: usize,
+    at_most: u64,
+}
+
+impl Outside {
+    /// What threads wait for; the sleep lasts for `nap`, unless the kernel wakes us, and never longer than `left`.
+    pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> Outside {
         let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
         let mut count = 0;
         let mut all = true;
-        for t in self.polled.iter() {
-            let Wait::Polled(polled) = self.threads[t.index()].wait.get() else { continue };
+        for t in s.polled.iter() {
+            let Wait::Polled(polled) = s.threads[t.index()].wait.get() else { continue };
             // SAFETY: on the stack of a thread that waits.
             let polled = unsafe { &*polled };
             if polled.descriptors.is_null() || count + polled.count as usize > MOST {
@@ -119,8 +151,13 @@ impl Scheduler {
         // When every condition has a descriptor the kernel wakes us; the limit is only there so that
         // signals and the deadline are noticed.
         let longest = if all && count > 0 { LONGEST_NAP } else { nap };
-        let time = sys::timespec(longest.min(left));
+        Outside { descriptors, count, at_most: longest.min(left) }
+    }
+
+    /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
+    pub fn sleep(mut self) {
+        let time = sys::timespec(self.at_most);
         // SAFETY: the array and the time outlive the call.
-        unsafe { syscall!(libc::SYS_ppoll, descriptors.as_mut_ptr(), count, &time as *const _, 0, 8) };
+        unsafe { syscall!(libc::SYS_ppoll, self.descriptors.as_mut_ptr(), self.count, &time as *const _, 0, 8) };
     }
 }

@@ -6,6 +6,7 @@
 pub mod clock;
 mod decide;
 mod idle;
+mod parallel;
 pub mod thread;
 pub mod timers;
 
@@ -13,17 +14,18 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
 use raddle_core::block::{self, flag, note, Block, Escape, Outcome};
-use raddle_core::decorators::{guard::Guard, replay::Replay};
+use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
-use crate::failure;
 use crate::model::mutex::Mutex;
 use crate::model::waiters::Waiters;
 use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
+use crate::switch::gate;
 use crate::sys;
+use crate::{control, failure};
 use clock::{Clock, NEVER};
 pub use decide::Decides;
 use decide::{Chosen, Engine};
@@ -88,10 +90,14 @@ pub struct Scheduler {
     pub attention: Attention,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
+    /// The order of a parallel run is followed: also where there is no choice.
+    follows_every: bool,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
     /// Who decides in this run.
     decides: Decides,
+    /// Who took the last step of a parallel run.
+    last: ThreadId,
     /// Ids given out so far.
     pub created: usize,
     /// Records from here on have never been used: they are zero.
@@ -160,7 +166,12 @@ impl Scheduler {
                 let start = bytes.add((*block).replay_offset()).cast::<Decision>();
                 core::slice::from_raw_parts(start, settings.replay_len as usize)
             };
-            Engine::Follow(Replay::new(recording))
+            if settings.flags & flag::EVERY != 0 {
+                self.follows_every = true;
+                Engine::Order(Order::new(recording))
+            } else {
+                Engine::Follow(Replay::new(recording))
+            }
         } else {
             // SAFETY: the caller's promise.
             Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
@@ -269,6 +280,7 @@ impl Scheduler {
                 replay.start(&run);
                 (0, None, false)
             }
+            Engine::Order(_) => (0, None, false),
         };
         self.watched = watched;
         self.results().member = member;
@@ -356,6 +368,9 @@ impl Scheduler {
         results.threads = results.threads.max(created);
         results.threads_alive = results.threads_alive.max(alive);
         self.achieved();
+        if control::parallel() {
+            gate::launched(t);
+        }
     }
 
     /// The creation failed after all.
@@ -513,6 +528,7 @@ impl Scheduler {
         thread.deadline = deadline;
         let ready = self.ready(me);
         let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
+        let quiet = quiet && !self.follows_every;
         if self.alive == 1 && ready && quiet {
             if self.watched {
                 self.tell_alone(me);
@@ -609,7 +625,7 @@ impl Scheduler {
     }
 
     /// All that run only spin: let time pass for those who sleep, or call it what it is.
-    fn nobody_achieves_anything(&mut self) {
+    pub(crate) fn nobody_achieves_anything(&mut self) {
         if let Some(deadline) = self.next_deadline() {
             self.futile = 0;
             self.clock.jump(deadline);

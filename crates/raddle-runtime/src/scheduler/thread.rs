@@ -180,6 +180,18 @@ pub struct Thread {
     pub detached: bool,
     /// Its last operation made no progress.
     pub was_futile: bool,
+    /// In a parallel run: it stands at a point.
+    pub parked: bool,
+    /// In a parallel run: it counts as blocked, although nobody knows in what.
+    pub away: bool,
+    /// In a parallel run: it looks at those who run while it stands.
+    pub hurries: bool,
+    /// In a parallel run: it sleeps because the gate says so.
+    pub naps: bool,
+    /// In a parallel run: it takes a step although the policy holds it.
+    pub bumped: bool,
+    /// In a parallel run: its system calls were let through for one call and are to be trapped again.
+    pub trap_again: bool,
     /// Rounds of thread-specific data destructors that have run.
     pub destructor_rounds: u8,
     /// pthread_setcancelstate(DISABLE).
@@ -192,6 +204,8 @@ pub struct Thread {
     pub inside: u32,
     /// Operations without progress, lately.
     pub spins: u32,
+    /// In a parallel run: the number of its last point.
+    pub last_point: u64,
     /// Operations since the last one without progress, by weight.
     pub since_futile: u32,
     /// What it needs in order to go on.
@@ -234,6 +248,8 @@ pub struct Thread {
     pub joined: bool,
     /// Whom it is joining, plus one.
     pub joining: u32,
+    /// In a parallel run: the routine of the once control that it is about to run.
+    pub once: usize,
     /// Signals it blocks.
     pub signal_mask: u64,
     /// Not zero when signals may be there for it.

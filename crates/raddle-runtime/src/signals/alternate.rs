@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use super::Action;
-use crate::control::{scheduler, STACKS_ADDRESS};
+use crate::control::{self, scheduler, STACKS_ADDRESS};
 use crate::dispatch::restorer;
 use crate::{sys, syscall};
 
@@ -159,6 +159,7 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
             (*copied).uc_mcontext.fpregs = new_state as *mut _;
         }
         (frame as *mut usize).write(restorer());
+        control::let_go();
         raddle_deliver(frame, signal, new_info, new_context, action.handler)
     }
 }

@@ -13,7 +13,7 @@ use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandl
 use crate::control::{self, point, scheduler, state, Mode};
 use crate::dispatch::{install, set_action, KernelAction};
 use crate::scheduler::Scheduler;
-use crate::switch::fibers;
+use crate::switch::{fibers, gate};
 use crate::{failure, sys, syscall};
 
 /// Signals that the kernel raises at an instruction of the running thread.
@@ -123,6 +123,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             }
             return;
         }
+        gate::seize();
         let action =
             if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if action.handled() && !alternate::overflowed() {
@@ -132,10 +133,11 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             if signal != libc::SIGTRAP && control::mode() == Mode::Controlled {
                 alternate::redeliver(&action, signal, info, context);
             }
+            control::let_go();
             return call(&action, signal, info, context);
         }
         if action.handler == libc::SIG_IGN && (*info).si_code <= 0 {
-            return;
+            return control::let_go();
         }
         if control::mode() == Mode::Controlled {
             report(signal, info);
@@ -415,10 +417,11 @@ unsafe fn run_handler(me: ThreadId, action: &Action, mut info: libc::siginfo_t, 
         if action.flags & libc::SA_ONSTACK != 0 && stack.1 != 0 && !on_it {
             let top = stack.0 + stack.1 - 16;
             let (info, context) = ((&raw mut info) as usize, (&raw mut context) as usize);
-            raddle_on_stack(top, action.handler, (*(info as *const libc::siginfo_t)).si_signo as usize, info, context);
+            let signal = (*(info as *const libc::siginfo_t)).si_signo as usize;
+            control::outside(me, || raddle_on_stack(top, action.handler, signal, info, context));
         } else {
             let signal = info.si_signo;
-            call(action, signal, &raw mut info, (&raw mut context).cast());
+            control::outside(me, || call(action, signal, &raw mut info, (&raw mut context).cast()));
         }
         crate::points::set_errno(errno);
     }

@@ -6,8 +6,12 @@
 //! runs borrows the identity by loading registers, stack and FS base. Both give the same trace for
 //! the same seed; what differs is what the kernel keeps for each OS thread, and that is kept by
 //! the runtime on fibers (ids, masks, alternate stacks, names, robust lists).
+//!
+//! The third one is for parallel policies: at the [`gate`] threads come and go by themselves, and are only held
+//! where the policy says so.
 
 pub mod fiber;
+pub mod gate;
 pub mod identity;
 pub mod os;
 

@@ -37,6 +37,18 @@ impl Baton {
         DYING.wait();
     }
 
+    /// The owner is going to [rest](Baton::rest) here until somebody gives.
+    pub fn shut(&self) {
+        self.0.store(PARKED, Ordering::Relaxed);
+    }
+
+    /// Waits until somebody gives, or for so many nanoseconds; may also return for no reason.
+    pub fn rest(&self, at_most: Option<u64>) {
+        if self.0.load(Ordering::Acquire) == PARKED {
+            sys::futex_wait_for(&self.0, PARKED, at_most);
+        }
+    }
+
     /// Forgets a former owner.
     pub fn reset(&self) {
         self.0.store(EMPTY, Ordering::Relaxed);

@@ -1,0 +1,160 @@
+//! The scheduler's books in a parallel run: arriving at a point, taking the step, and what is to be done when
+//! nobody gets on. Who stands and who goes is the gate's business: see `switch::gate`.
+
+use raddle_core::policy::Policy;
+use raddle_core::{Decision, Event, EventKind, ThreadId};
+
+use super::clock::NEVER;
+use super::decide::Engine;
+use super::idle::{Idle, Outside};
+use super::thread::{Life, Packed, Wait, Wake};
+use super::{Scheduler, BACK_OFF, LOOK_OUTSIDE};
+use crate::failure;
+use crate::signals::kernel as signals;
+use crate::switch::gate;
+
+impl Scheduler {
+    /// The policy of a parallel run.
+    pub fn parallel_policy(&mut self) -> &'static mut dyn Policy {
+        // SAFETY: written in `start`.
+        match unsafe { self.engine.assume_init_mut() } {
+            Engine::Explore(guard) => guard.inner.get(),
+            _ => failure::internal(format_args!("a parallel run follows a recording")),
+        }
+    }
+
+    /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`.
+    pub fn arrive_in_parallel(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) {
+        let points = self.results().points + 1;
+        self.results().points = points;
+        if points.is_multiple_of(LOOK_OUTSIDE) {
+            self.look_outside_now_and_then();
+        }
+        self.clock.point();
+        if event.kind != EventKind::Clock {
+            self.clock.other_work();
+        }
+        self.account(me);
+        self.pending[me.index()] = event;
+        let thread = &mut self.threads[me.index()];
+        thread.wait = wait;
+        thread.wake = Wake::Go;
+        thread.deadline = deadline;
+        thread.last_point = points;
+        let ready = self.ready(me);
+        if self.alive > 1 {
+            self.results().shared_points += 1;
+        }
+        self.enabled.set(me, ready);
+        let key = wait.get().key();
+        if key != 0 {
+            self.waiters.insert(me, key);
+        }
+        if wait.is_polled() && !ready {
+            self.polled.set(me, true);
+        }
+        if deadline != NEVER {
+            self.timers.insert(me, deadline);
+        }
+        self.expire();
+        if self.threads[me.index()].signals != 0 {
+            // Sent while it ran: it does not wait before it has handled them.
+            crate::signals::notify(self, me);
+        }
+    }
+
+    /// Thread `me` goes on: logs every step, and counts those that were taken while others could.
+    pub fn take_step(&mut self, me: ThreadId) {
+        let decision = Decision::new(me, self.pending[me.index()].kind);
+        let (capacity, max_steps) = (self.settings().log_capacity, self.settings().max_steps);
+        let (log, last) = (self.log, core::mem::replace(&mut self.last, me));
+        let results = self.results();
+        results.switches += u64::from(me != last);
+        results.hash = Scheduler::hash(results.hash, decision.0);
+        if results.log_len < capacity {
+            // SAFETY: the log has room for `capacity` decisions.
+            unsafe { log.add(results.log_len as usize).write(decision.0) };
+            results.log_len += 1;
+        }
+        if self.enabled.len() < 2 {
+            self.alone = true;
+            return;
+        }
+        let policy = self.parallel_policy();
+        if core::mem::take(&mut self.alone) {
+            self.next_phase();
+            self.results().steps += 1;
+            policy.took(last, self.results().steps);
+        }
+        self.results().steps += 1;
+        policy.took(me, self.results().steps);
+        if self.results().steps > max_steps {
+            self.limit_reached();
+        }
+    }
+
+    /// What may have changed while somebody was in the runtime.
+    pub fn stir(&mut self) {
+        if self.outside_touched {
+            self.outside_touched = false;
+            self.look_outside();
+        }
+        self.expire();
+        gate::look_at_spinning(self, false);
+    }
+
+    /// Whether the thread waits for something that does not come from another thread's step.
+    pub fn waits_for_time_or_the_world(&self, t: ThreadId) -> bool {
+        let thread = &self.threads[t.index()];
+        let spins = self.somebody_spins && self.spinning.contains(t);
+        thread.deadline != NEVER || matches!(thread.wait.get(), Wait::Polled(_)) || spins
+    }
+
+    /// Real time has passed while somebody was busy without a point.
+    pub fn real_time_passed(&mut self, nanoseconds: u64) {
+        self.clock.jump(self.clock.now() + nanoseconds);
+        self.expire();
+    }
+
+    /// Looks at what other processes may have done.
+    pub fn look_at_the_world(&mut self) {
+        signals::take_from_kernel(self);
+        if !self.polled.is_empty() {
+            self.look_outside();
+        }
+    }
+
+    /// Nobody runs and nobody could. Returns for how long to sleep, if that is what is left; ends the run if nothing
+    /// is. Threads that are `away` may come back.
+    pub fn idle_in_parallel(&mut self, me: ThreadId, away: bool) -> Option<u64> {
+        gate::look_at_spinning(self, self.next_deadline().is_none() && !away);
+        if !self.enabled.is_empty() {
+            return None;
+        }
+        match self.idle_once(me, away) {
+            Idle::Again | Idle::News => None,
+            Idle::Sleep { left } => Some(left),
+        }
+    }
+
+    /// What is waited for outside, as something to sleep on.
+    pub fn outside(&mut self, at_most: u64) -> Outside {
+        Outside::of(self, super::idle::LONGEST_NAP, at_most)
+    }
+
+    /// Whether all who pass points only spin, in a program where others might compute meanwhile: `None` when they do
+    /// not, `Some(false)` when somebody else computes.
+    pub fn only_spinning(&mut self, me: ThreadId) -> Option<bool> {
+        let patience = BACK_OFF * (1 + self.enabled.len() as u64);
+        if self.futile <= patience {
+            return None;
+        }
+        let points = self.results().points;
+        let computes = |i: usize| {
+            let thread = &self.threads[i];
+            let runs = thread.life == Life::Alive && !thread.parked && i != me.index();
+            runs && points - thread.last_point > patience
+        };
+        Some(!(0..self.created).any(computes))
+    }
+}

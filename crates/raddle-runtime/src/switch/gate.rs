@@ -1,0 +1,577 @@
+//! The parallel gate: OS threads run freely, on all cores, and pass schedule points one at a time.
+//!
+//! One lock guards all of the runtime's state. A thread takes it when it enters the runtime and gives it back when
+//! it returns to the program's own code. At a point it stands until what it waits for is there and the policy lets
+//! it go; the operation itself follows under the same lock, so that the order in which threads pass is the order in
+//! which operations take effect. Whoever stands gives the lock back and rests on a word of its own; whoever leaves
+//! the runtime lets go those who may go by then.
+//!
+//! A thread that runs without reaching a point is looked at by those who stand and have a reason to hurry: they are
+//! held back by the policy, or wait for a time or for something outside. While it computes, virtual time keeps pace
+//! with real time. When it sleeps in the kernel, for a reason that nobody models, it counts as blocked after a
+//! number of looks, until it comes back (NeedlePoint section 3.1.2).
+
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+use raddle_core::block::Escape;
+use raddle_core::policy::Others;
+use raddle_core::{EnabledSet, Event, Rng, ThreadId};
+
+use crate::access::spin;
+use crate::control::{self, baton, scheduler, state, State};
+use crate::dispatch;
+use crate::scheduler::thread::{Life, Packed, Wake};
+use crate::signals::kernel as signals;
+use crate::sys;
+
+/// The lock: nobody has it, somebody has, and others wait for it.
+static LOCK: AtomicU32 = AtomicU32::new(FREE);
+const FREE: u32 = 0;
+const TAKEN: u32 = 1;
+const WANTED: u32 = 2;
+
+/// The thread pointer of who has the lock; 0 for nobody. Only its owner can find its own pointer here.
+static OWNER: AtomicUsize = AtomicUsize::new(0);
+
+/// How often a free lock is hoped for before the kernel is asked. Most are held for a tenth of a microsecond.
+const HOPES: u32 = 200;
+
+/// Threads that are woken after the lock was given back, so that they do not run into it.
+const WOKEN: usize = 32;
+
+/// Nanoseconds between two looks at those who run, at first and at most.
+const FIRST_LOOK: u64 = 200_000;
+const LONGEST_LOOK: u64 = 10_000_000;
+
+/// Threads that starve after one step more take the next one so many nanoseconds later, at least.
+const SHORTEST_PATIENCE: u64 = 1_000_000;
+
+/// Operations without progress in a row from which on a thread counts as spinning.
+const SPINNING: u32 = 2;
+
+/// Who stands at the gate. Valid when zeroed.
+#[repr(C)]
+pub struct Gate {
+    /// How deep the owner of the lock is inside the runtime.
+    depth: u32,
+    /// The run has failed: nobody passes any more.
+    shut: bool,
+    /// Threads that stand at a point.
+    parked: usize,
+    /// Threads that count as blocked although nobody knows in what.
+    away: usize,
+    /// Those of the parked ones that could go on and may not.
+    held: EnabledSet,
+    /// The starvation guard's own choices.
+    rng: Rng,
+    /// The points at the last look, and when that was.
+    seen: u64,
+    looked_at: u64,
+    /// When a point was last seen to have been passed.
+    passed_at: u64,
+    /// How long nobody need pass a point before somebody who is held may; 0 for as long as the policy says.
+    patience: u64,
+    /// Looks in a row that found all who run asleep.
+    asleep: u32,
+    /// How often in a row a thread that spins had to wait for one that computes.
+    lulls: u32,
+    woken: [ThreadId; WOKEN],
+    wakes: usize,
+}
+
+/// A parallel run starts.
+pub fn start_run() {
+    // SAFETY: there is one thread.
+    let State { scheduler: s, gate, .. } = unsafe { state() };
+    gate.rng = Rng::for_purpose(s.settings().seed, 1);
+    s.escaped(Escape::Parallel);
+}
+
+fn take() {
+    if LOCK.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        take_slowly();
+    }
+    OWNER.store(sys::thread_pointer(), Ordering::Relaxed);
+}
+
+#[cold]
+fn take_slowly() {
+    for _ in 0..HOPES {
+        core::hint::spin_loop();
+        let free = LOCK.load(Ordering::Relaxed) == FREE;
+        if free && LOCK.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+            return;
+        }
+    }
+    while LOCK.swap(WANTED, Ordering::Acquire) != FREE {
+        sys::futex_wait(&LOCK, WANTED);
+    }
+}
+
+/// Gives the lock back, and wakes those who were let go.
+fn give() {
+    // SAFETY: the caller has the lock.
+    let gate = unsafe { &mut state().gate };
+    let (woken, wakes) = (gate.woken, core::mem::take(&mut gate.wakes));
+    OWNER.store(0, Ordering::Relaxed);
+    if LOCK.swap(FREE, Ordering::Release) == WANTED {
+        sys::futex_wake(&LOCK);
+    }
+    woken[..wakes].iter().for_each(|t| baton(*t).give());
+}
+
+/// Whether the calling thread has the lock.
+fn is_mine() -> bool {
+    OWNER.load(Ordering::Relaxed) == sys::thread_pointer()
+}
+
+/// The way into the runtime: the calling thread, with the lock, if it is one of ours and not in a call of the real
+/// library.
+pub fn enter() -> Option<ThreadId> {
+    let pointer = sys::thread_pointer();
+    // SAFETY: a word that is set once, before a foreign thread exists. Such a thread may have the thread pointer of
+    // one of ours.
+    let foreign = unsafe { scheduler() }.foreign_threads;
+    if is_mine() {
+        // SAFETY: the thread has the lock already.
+        let State { scheduler: s, gate, .. } = unsafe { state() };
+        let thread = &s.threads[s.current.index()];
+        if thread.inside != 0 || foreign && thread.tid != sys::gettid() {
+            return None;
+        }
+        gate.depth += 1;
+        return Some(s.current);
+    }
+    take();
+    // SAFETY: the lock is ours.
+    let it = unsafe { state() };
+    let s = &mut it.scheduler;
+    let known = s.pointers.get(pointer).filter(|me| {
+        let thread = &s.threads[me.index()];
+        let ours = thread.life == Life::Alive && thread.pointer == pointer && thread.inside == 0;
+        ours && (!foreign || thread.tid == sys::gettid())
+    });
+    match known {
+        Some(me) => entered(it, me, 1),
+        None => give(),
+    }
+    known
+}
+
+/// The calling thread is in the runtime.
+fn entered(it: &mut State, me: ThreadId, depth: u32) {
+    let State { scheduler: s, gate, .. } = it;
+    s.current = me;
+    gate.depth = depth;
+    if core::mem::take(&mut s.thread(me).away) {
+        gate.away -= 1;
+        s.enabled.set(me, true);
+    }
+}
+
+/// The way out of the runtime.
+pub fn leave() {
+    if !is_mine() {
+        return;
+    }
+    // SAFETY: the lock is ours.
+    let it = unsafe { state() };
+    it.gate.depth -= 1;
+    if it.gate.depth == 0 {
+        settle(it);
+        give();
+    }
+}
+
+/// Leaves the runtime from however deep inside; 0 for a thread that is not inside.
+pub fn open() -> u32 {
+    if !is_mine() {
+        return 0;
+    }
+    // SAFETY: the lock is ours.
+    let it = unsafe { state() };
+    let depth = core::mem::take(&mut it.gate.depth);
+    settle(it);
+    give();
+    depth
+}
+
+/// Comes back as deep inside as it was.
+pub fn close(me: ThreadId, depth: u32) {
+    if depth == 0 || !control::parallel() {
+        return;
+    }
+    take();
+    // SAFETY: the lock is ours.
+    entered(unsafe { state() }, me, depth);
+}
+
+/// The calling thread, whatever it is, wants to say something of the end of the run.
+pub fn seize() {
+    if !control::parallel() || is_mine() {
+        return;
+    }
+    take();
+    // SAFETY: the lock is ours.
+    let it = unsafe { state() };
+    it.gate.depth = 1;
+    if let Some(me) = it.scheduler.pointers.get(sys::thread_pointer()) {
+        it.scheduler.current = me;
+    }
+}
+
+/// A schedule point: the thread is about to do `event`, for which it needs `wait` before `deadline`.
+pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
+    loop {
+        // SAFETY (all below): `me` has the lock; references end before it is given back.
+        let s = unsafe { scheduler() };
+        if core::mem::take(&mut s.thread(me).trap_again) {
+            dispatch::selector(me).store(1, Ordering::Relaxed);
+        }
+        if s.instrumented {
+            unsafe { control::arrives_instrumented(me, event.kind) };
+        }
+        // Who waits on a condition has left its mutex: nobody must come in between before this is booked.
+        s.arrive_in_parallel(me, event, wait, deadline);
+        let pause = if s.alive > 1 { s.parallel_policy().pause() } else { 0 };
+        if pause > 0 {
+            nap(me, pause);
+        }
+        give_way_to_computing(me);
+        stand(me);
+        let s = unsafe { scheduler() };
+        let wake = s.depart(me);
+        if s.threads[me.index()].signals != 0 {
+            signals::deliver(me);
+            // While the handler ran, others may have taken what was there.
+            if wake == Wake::Go && wait.get().key() != 0 {
+                continue;
+            }
+        }
+        return wake;
+    }
+}
+
+/// All that pass points only spin, but somebody computes: they wait for that one, and not too eagerly.
+fn give_way_to_computing(me: ThreadId) {
+    // SAFETY: `me` has the lock.
+    let State { scheduler: s, gate, .. } = unsafe { state() };
+    match s.only_spinning(me) {
+        None => gate.lulls = 0,
+        Some(true) => s.nobody_achieves_anything(),
+        Some(false) => {
+            let moment = 20_000 << gate.lulls.min(6);
+            gate.lulls += 1;
+            s.achieved();
+            nap(me, moment);
+        }
+    }
+}
+
+/// Really sleeps, at a point that was arrived at.
+fn nap(me: ThreadId, nanoseconds: u64) {
+    // SAFETY: `me` has the lock, before and after.
+    unsafe { scheduler() }.thread(me).naps = true;
+    control::outside(me, || sys::sleep(nanoseconds));
+    // SAFETY: as above.
+    unsafe { scheduler() }.thread(me).naps = false;
+}
+
+/// Stands at a point until the thread can go on and may.
+fn stand(me: ThreadId) {
+    // SAFETY: `me` has the lock.
+    let depth = unsafe { state() }.gate.depth;
+    loop {
+        // SAFETY: as above; the reference ends before the lock is given back.
+        let it = unsafe { state() };
+        if it.scheduler.enabled.contains(me) && may_go(it, me) {
+            break;
+        }
+        park(it, me);
+        settle(it);
+        nobody_runs(me);
+        rest(me);
+    }
+    // SAFETY: as above.
+    let it = unsafe { state() };
+    it.gate.depth = depth;
+    let bumped = core::mem::take(&mut it.scheduler.thread(me).bumped);
+    if !bumped {
+        it.gate.patience = 0;
+    }
+    it.scheduler.take_step(me);
+    guard(it, me);
+}
+
+/// The first step of a thread, whose creator has parked it.
+pub fn first_step(me: ThreadId) {
+    take();
+    rest(me);
+    // SAFETY: the lock is ours.
+    unsafe { state() }.gate.depth = 1;
+    stand(me);
+}
+
+/// A thread is about to be created: it waits until its creator says that it exists.
+pub fn expect(t: ThreadId) {
+    // SAFETY: the caller has the lock.
+    unsafe { scheduler() }.thread(t).parked = true;
+    baton(t).shut();
+}
+
+/// A thread exists, and stands before its first step.
+pub fn launched(t: ThreadId) {
+    // SAFETY: the caller has the lock.
+    park(unsafe { state() }, t);
+}
+
+/// The run has failed, and its end is at hand: nobody passes the gate any more.
+pub fn shut() {
+    // SAFETY: the caller has the lock.
+    unsafe { state() }.gate.shut = true;
+}
+
+/// The thread has taken its last step. The lock is given back.
+pub fn ended(me: ThreadId) {
+    // SAFETY: `me` has the lock.
+    settle(unsafe { state() });
+    nobody_runs(me);
+    // SAFETY: as above.
+    unsafe { state() }.gate.depth = 0;
+    give();
+}
+
+fn park(it: &mut State, me: ThreadId) {
+    let State { scheduler: s, gate, .. } = it;
+    s.thread(me).parked = true;
+    baton(me).shut();
+    gate.parked += 1;
+    gate.held.set(me, s.enabled.contains(me));
+}
+
+fn may_go(it: &mut State, t: ThreadId) -> bool {
+    let others = running(it) - usize::from(!it.scheduler.threads[t.index()].parked);
+    let s = &mut it.scheduler;
+    let policy = s.parallel_policy();
+    !it.gate.shut
+        && (s.threads[t.index()].bumped || policy.may_run(t, &Others { enabled: &s.enabled, run: others > 0 }))
+}
+
+/// Rests until somebody lets the thread go.
+fn rest(me: ThreadId) {
+    let mut looks = 0;
+    loop {
+        // SAFETY: `me` has the lock; the reference ends before it is given back.
+        let it = unsafe { state() };
+        it.scheduler.current = me;
+        if !it.scheduler.threads[me.index()].parked {
+            return;
+        }
+        let hurries = it.gate.held.contains(me) || it.scheduler.waits_for_time_or_the_world(me);
+        it.scheduler.thread(me).hurries = hurries;
+        baton(me).shut();
+        let awake = it.gate.asleep > 0;
+        let look = if awake { FIRST_LOOK } else { (FIRST_LOOK << looks.min(16)).min(LONGEST_LOOK) };
+        give();
+        baton(me).rest(hurries.then_some(look));
+        take();
+        // SAFETY: as above.
+        let it = unsafe { state() };
+        it.scheduler.current = me;
+        if it.scheduler.threads[me.index()].parked && hurries {
+            looks += 1;
+            look_at_those_who_run(it);
+            nobody_runs(me);
+        }
+    }
+}
+
+/// How many threads run, or are about to.
+fn running(it: &State) -> usize {
+    it.scheduler.alive - it.gate.parked - it.gate.away
+}
+
+/// Something may have changed: lets go all who can go on and may.
+fn settle(it: &mut State) {
+    it.scheduler.stir();
+    let State { scheduler: s, gate, .. } = it;
+    let (enabled, threads, held) = (&s.enabled, &s.threads, &mut gate.held);
+    enabled.for_each_changed(|t, on| {
+        if threads[t.index()].parked {
+            held.set(t, on);
+        }
+    });
+    s.enabled.settle();
+    let mut k = 0;
+    while let Some(t) = it.gate.held.nth(k) {
+        if may_go(it, t) {
+            wake(it, t);
+            continue;
+        }
+        // From here on it has a reason to look at those who run.
+        if !core::mem::replace(&mut it.scheduler.thread(t).hurries, true) {
+            call(&mut it.gate, t);
+        }
+        k += 1;
+    }
+}
+
+/// Lets one thread go, which looks for itself whether it still can.
+fn wake(it: &mut State, t: ThreadId) {
+    let State { scheduler: s, gate, .. } = it;
+    gate.held.set(t, false);
+    gate.parked -= 1;
+    s.thread(t).parked = false;
+    call(gate, t);
+}
+
+/// Ends the rest of a thread, when the lock is given back.
+fn call(gate: &mut Gate, t: ThreadId) {
+    if gate.wakes == WOKEN {
+        baton(t).give();
+    } else {
+        gate.woken[gate.wakes] = t;
+        gate.wakes += 1;
+    }
+}
+
+/// When nobody runs and nobody could: time passes, something comes from outside, or it is a deadlock.
+fn nobody_runs(me: ThreadId) {
+    loop {
+        // SAFETY: `me` has the lock; the reference ends before it is given back.
+        let it = unsafe { state() };
+        if running(it) > 0 || it.gate.shut {
+            return;
+        }
+        if let Some(t) = it.gate.held.nth(0) {
+            // A policy that lets nobody go has forgotten somebody.
+            it.scheduler.thread(t).bumped = true;
+        } else if !it.scheduler.enabled.is_empty() {
+            // Somebody who is away is called, by a signal.
+            sleep_outside(me, FIRST_LOOK);
+        } else if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.away > 0) {
+            sleep_outside(me, nap);
+        }
+        // SAFETY: as above.
+        settle(unsafe { state() });
+    }
+}
+
+/// Sleeps without the lock until something outside may have happened, or for a while at most.
+fn sleep_outside(me: ThreadId, at_most: u64) {
+    // SAFETY: `me` has the lock; the reference ends before it is given back.
+    let it = unsafe { state() };
+    let depth = it.gate.depth;
+    let wait = it.scheduler.outside(at_most);
+    let before = sys::real_monotonic();
+    give();
+    wait.sleep();
+    take();
+    // SAFETY: as above.
+    let it = unsafe { state() };
+    it.scheduler.current = me;
+    it.gate.depth = depth;
+    it.scheduler.real_time_passed(sys::real_monotonic() - before);
+}
+
+/// Somebody who hurries looks at those who run: do they get on?
+fn look_at_those_who_run(it: &mut State) {
+    let now = sys::real_monotonic();
+    let points = it.scheduler.results().points;
+    if core::mem::replace(&mut it.gate.seen, points) != points || it.gate.looked_at == 0 {
+        (it.gate.looked_at, it.gate.passed_at, it.gate.asleep) = (now, now, 0);
+    } else {
+        let passed = now - core::mem::replace(&mut it.gate.looked_at, now);
+        it.scheduler.real_time_passed(passed);
+        it.gate.asleep = if all_asleep(it) { it.gate.asleep + 1 } else { 0 };
+        let patience = it.scheduler.parallel_policy().patience();
+        if it.gate.asleep > patience.yields {
+            it.gate.asleep = 0;
+            take_for_blocked(it);
+        }
+        let starving = if it.gate.patience == 0 { patience.starving } else { it.gate.patience };
+        if now - it.gate.passed_at > starving && bump(it) {
+            it.gate.patience = (starving / 2).max(SHORTEST_PATIENCE);
+            it.gate.passed_at = now;
+        }
+    }
+    it.scheduler.look_at_the_world();
+    settle(it);
+}
+
+/// The threads that run, as far as is known.
+fn those_who_run(it: &State) -> impl Iterator<Item = ThreadId> + '_ {
+    let s = &it.scheduler;
+    let runs = |i: &usize| s.threads[*i].life == Life::Alive && !s.threads[*i].parked && !s.threads[*i].away;
+    (0..s.created).filter(runs).map(|i| ThreadId(i as u16))
+}
+
+/// Whether somebody runs and everybody who does sleeps in the kernel.
+fn all_asleep(it: &State) -> bool {
+    let mut any = false;
+    those_who_run(it).all(|t| {
+        any = true;
+        let thread = &it.scheduler.threads[t.index()];
+        thread.tid != 0 && !thread.naps && sys::thread_sleeps(thread.tid)
+    }) && any
+}
+
+/// All who run count as blocked until they come back.
+fn take_for_blocked(it: &mut State) {
+    it.scheduler.escaped(Escape::UncontrolledCall);
+    let created = it.scheduler.created;
+    for t in (0..created).map(|i| ThreadId(i as u16)) {
+        let State { scheduler: s, gate, .. } = it;
+        let thread = s.thread(t);
+        if thread.life == Life::Alive && !thread.parked && !thread.away {
+            thread.away = true;
+            gate.away += 1;
+            s.enabled.set(t, false);
+        }
+    }
+}
+
+/// NeedlePoint section 5.5: one of those who are held, drawn at random, takes a step. Says whether there is one.
+fn bump(it: &mut State) -> bool {
+    let State { scheduler: s, gate, .. } = it;
+    let count = gate.held.len() as u64;
+    if count == 0 {
+        return false;
+    }
+    let k = gate.rng.below(count) as usize;
+    if let Some(t) = gate.held.nth(k) {
+        s.thread(t).bumped = true;
+        s.results().guard_fired += 1;
+    }
+    true
+}
+
+/// The starvation guard, after a step of `me`.
+fn guard(it: &mut State, me: ThreadId) {
+    if it.gate.held.is_empty() {
+        return;
+    }
+    // Some may not be held but on their way.
+    settle(it);
+    if it.gate.held.is_empty() {
+        return;
+    }
+    let settings = it.scheduler.settings().guard;
+    let spins = it.scheduler.threads[me.index()].spins >= SPINNING;
+    let fires = settings.override_probability > 0.0 && it.gate.rng.chance(settings.override_probability)
+        || spins && settings.lower_probability > 0.0 && it.gate.rng.chance(settings.lower_probability);
+    if fires {
+        bump(it);
+    }
+}
+
+/// Lets those go on who read the same values again and again, where one has changed; all of them, when nobody else
+/// can go on.
+pub fn look_at_spinning(s: &mut crate::scheduler::Scheduler, alone: bool) {
+    if s.somebody_spins {
+        spin::look(s);
+        if alone && s.enabled.is_empty() {
+            spin::give_up(s);
+        }
+    }
+}
