@@ -41,7 +41,7 @@ fn a_correct_program_is_proven_however_it_is_run() {
         }
     }
     // All of them explore the same; either transfer comes first.
-    assert!(counts[0] > 50 && counts[3] == counts[0] && counts[4] == counts[0], "{counts:?}");
+    assert!(counts[0] > 30 && counts[3] == counts[0] && counts[4] == counts[0], "{counts:?}");
     assert_eq!(counts[1..3], [2, 2], "{counts:?}");
     let test = ["test", "--policy", "dfs", "--runs", "100000", "--", "./transfers"];
     let (status, said) = outcome(&mut folder.raddle_with_runtime(&test));
@@ -114,11 +114,11 @@ fn a_check_is_proven_in_one_process() {
         assert_eq!(search(&folder, policy, &["--switch", "os", "--jobs", "2"], "./account"), report);
         counts.push(report["exhausted"]["schedules"].as_u64().expect("a number"));
     }
-    assert!(counts[0] > 50 && counts[3] == counts[0] && counts[4] == counts[0], "{counts:?}");
+    assert!(counts[0] > 30 && counts[3] == counts[0] && counts[4] == counts[0], "{counts:?}");
     assert_eq!(counts[1..3], [2, 2], "{counts:?}");
     // One that crashes its process goes on in the next one.
     suite(&folder, "checks/segfault.c", "segfault");
-    let report = search(&folder, "dfs", &["--keep-going"], "./segfault");
+    let report = search(&folder, "ipb:max=1", &["--keep-going"], "./segfault");
     assert_eq!(report["exhausted"]["proof"], true, "{report}");
     assert!(report["failing_runs"].as_u64() > Some(1), "{report}");
     assert_eq!(report["distinct_schedules"], report["runs"]);

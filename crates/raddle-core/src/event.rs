@@ -162,6 +162,9 @@ kinds! {
     Spin = 56 "spin" Local,
     /// The return of a function named by `--sync-function`.
     Return = 57 "return" Write,
+    /// No operation: the one of several waiting threads that a signal on a condition wakes, where a search has
+    /// chosen it.
+    Woken = 58 "woken" Local,
 }
 
 impl EventKind {

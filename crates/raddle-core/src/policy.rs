@@ -131,6 +131,12 @@ pub trait Policy {
     /// [`Policy::watches`] is told of each such point once there have been two threads.
     fn alone(&mut self, _point: &Point<'_>) {}
 
+    /// One of these threads, a bit each by id, is woken, and the model does not care which: a policy may say it.
+    /// `None`: it is drawn.
+    fn pick(&mut self, _waiters: u64) -> Option<ThreadId> {
+        None
+    }
+
     /// The bound of the run that has started, for a policy that explores one bound after the other.
     fn bound(&self) -> Option<u32> {
         None
@@ -267,6 +273,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn alone(&mut self, point: &Point<'_>) {
         (**self).alone(point);
+    }
+    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        (**self).pick(waiters)
     }
     fn bound(&self) -> Option<u32> {
         (**self).bound()

@@ -120,6 +120,10 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.alone(point);
     }
 
+    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.inner.pick(waiters)
+    }
+
     fn bound(&self) -> Option<u32> {
         self.inner.bound()
     }

@@ -91,6 +91,22 @@ impl Policy for Replay<'_> {
     }
 }
 
+impl Replay<'_> {
+    /// Who of these threads, a bit each, is woken, if the recording says it.
+    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        let expected = self.recording.get(self.at).copied().filter(|next| next.kind() == Some(EventKind::Woken))?;
+        self.at += 1;
+        let t = expected.thread();
+        if t.index() < 64 && waiters >> t.index() & 1 != 0 {
+            return Some(t);
+        }
+        let found = Decision::new(ThreadId(waiters.trailing_zeros() as u16), EventKind::Woken);
+        let step = self.at as u64;
+        self.diverged.get_or_insert(Divergence { step, expected: Some(expected), found, enabled: false });
+        None
+    }
+}
+
 fn first(point: &Point<'_>) -> ThreadId {
     point.enabled.nth(0).unwrap_or(point.current)
 }

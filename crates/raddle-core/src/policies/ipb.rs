@@ -59,6 +59,10 @@ impl Policy for Ipb {
         ThreadId(chosen as u16)
     }
 
+    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.frontier.pick(waiters)
+    }
+
     fn undo(&mut self) {
         self.frontier.undo();
     }

@@ -124,6 +124,12 @@ unsafe fn wake_one(key: usize) {
     if n == 0 {
         return;
     }
+    if n > 1 && s.waiters.of(key).all(|t| t.index() < 64) {
+        let waiters = s.waiters.of(key).fold(0, |set, t| set | 1 << t.index());
+        if let Some(t) = s.pick(waiters) {
+            return s.relock(t, Wake::Go);
+        }
+    }
     let k = if n == 1 {
         0
     } else {

@@ -5,7 +5,7 @@ use raddle_core::block::Outcome;
 use raddle_core::decorators::order::{without_preemption, Order};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
-use raddle_core::{Decision, Point, ThreadId};
+use raddle_core::{Decision, EventKind, Point, ThreadId};
 
 use super::clock::NEVER;
 use super::{Scheduler, ACCESS, BACK_OFF, LOOK_OUTSIDE};
@@ -79,6 +79,9 @@ impl Policy for Chosen {
     }
     fn alone(&mut self, point: &Point<'_>) {
         self.get().alone(point);
+    }
+    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.get().pick(waiters)
     }
     fn bound(&self) -> Option<u32> {
         // SAFETY: as above.
@@ -213,6 +216,31 @@ impl Scheduler {
         if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
             guard.alone(&point);
         }
+    }
+
+    /// Which of several waiters, a bit each, is woken, if a search or a recording says it. That is a step of its own.
+    #[cold]
+    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        // SAFETY: written in `start`.
+        let engine = unsafe { self.engine.assume_init_mut() };
+        let picked = match engine {
+            // SAFETY: written in `restart`.
+            _ if self.decides == Decides::LastRun => unsafe { self.follow_again.assume_init_mut() }.pick(waiters),
+            _ if self.decides == Decides::Nobody => None,
+            Engine::Explore(guard) => guard.pick(waiters),
+            Engine::Follow(replay) => replay.pick(waiters),
+        }?;
+        let decision = Decision::new(picked, EventKind::Woken);
+        let (capacity, log) = (self.settings().log_capacity, self.log_end());
+        let results = self.results();
+        results.steps += 1;
+        results.hash = Scheduler::hash(results.hash, decision.0);
+        if results.log_len < capacity {
+            // SAFETY: the log has room for `capacity` decisions.
+            unsafe { log.write(decision.0) };
+            results.log_len += 1;
+        }
+        Some(picked)
     }
 
     /// The policy whose runs count, if it decides in this run.

@@ -7,7 +7,9 @@
 //! alternatives are counted; each of them is a run to come: the free ones under the same bound, the others under the
 //! next. So no run is made twice, and under each bound only those that cost exactly that.
 
+use super::{each, Threads};
 use crate::policy::{Explored, Gap};
+use crate::thread::ThreadId;
 
 /// Runs that can be noted.
 const RECORDS: usize = 1 << 21;
@@ -174,6 +176,12 @@ impl Frontier {
             record.costly += costly;
         }
         None
+    }
+
+    /// Which of several waiters is woken: any of them, and that is free.
+    pub fn pick(&mut self, waiters: Threads) -> Option<ThreadId> {
+        let taken = self.ask(waiters.count_ones() - 1, 0).map_or(0, |k| k as usize + 1);
+        each(waiters).nth(taken).map(|t| ThreadId(t as u16))
     }
 
     /// The last run does not count.

@@ -46,9 +46,8 @@ fn touches(kind: EventKind) -> Touches {
         // The word is compared, and the thread queues up at it.
         AtomicStore | AtomicModify | VolatileStore | Store | FutexWait => Touches::Writes,
         Detach | Cancel | Yield | Sleep | Clock | FutexWake | FutexRequeue | Read | Write | Accept | Connect | Poll
-        | WaitChild | Kill | SigWait | Handler | Fork | ProcessExit | Syscall | Call | Outside | Spin | Return => {
-            Touches::Everything
-        }
+        | WaitChild | Kill | SigWait | Handler | Fork | ProcessExit | Syscall | Call | Outside | Spin | Return
+        | Woken => Touches::Everything,
     }
 }
 

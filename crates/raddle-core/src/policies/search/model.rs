@@ -39,6 +39,8 @@ pub enum Op {
     Sleep(usize, usize),
     /// Wakes all that wait on a condition.
     Wake(usize),
+    /// Wakes one that waits on a condition.
+    Signal(usize),
     /// Reads a variable.
     Load(usize),
     /// Writes a variable.
@@ -138,6 +140,7 @@ impl State {
             Some(Op::Post(s)) => new(EventKind::SemPost, semaphore + s),
             Some(Op::Sleep(c, l)) => Event::with(EventKind::CondWait, condition + c, (lock + l) as u32),
             Some(Op::Wake(c)) => new(EventKind::CondBroadcast, condition + c),
+            Some(Op::Signal(c)) => new(EventKind::CondSignal, condition + c),
             Some(Op::Load(v) | Op::SpinUntil(v, _)) => Event::with(EventKind::AtomicLoad, variable + 8 * v, 8),
             Some(Op::Store(v, _)) => Event::with(EventKind::AtomicStore, variable + 8 * v, 8),
             Some(Op::Add(v, _)) => Event::with(EventKind::AtomicModify, variable + 8 * v, 8),
@@ -163,7 +166,18 @@ impl State {
         }
     }
 
-    fn step(&mut self, program: &Program, t: usize) {
+    /// The threads that a signal may wake, if the thread is about to give one.
+    fn waiters(&self, program: &Program, t: usize) -> Vec<usize> {
+        match self.op(program, t) {
+            Some(Op::Signal(c)) if self.waits[t].is_none() => {
+                let waits = |t: usize| matches!(self.waits[t], Some((condition, _, false)) if condition == c);
+                (0..self.waits.len()).filter(|&t| waits(t)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn step(&mut self, program: &Program, t: usize, woken: Option<usize>) {
         if let Some((_, l, _)) = self.waits[t].take() {
             self.holders[l] = Some(t);
             self.at[t] += 1;
@@ -194,6 +208,11 @@ impl State {
                 let waiting = self.waits.iter_mut().flatten().filter(|(condition, _, _)| *condition == c);
                 waiting.for_each(|(_, _, woken)| *woken = true);
             }
+            Op::Signal(_) => {
+                if let Some((_, _, woken)) = woken.and_then(|t| self.waits[t].as_mut()) {
+                    *woken = true;
+                }
+            }
             Op::Load(v) => self.seen[t].push(self.variables[v]),
             Op::Store(v, value) => self.variables[v] = value,
             Op::Add(v, n) => {
@@ -220,6 +239,15 @@ impl State {
     }
 }
 
+/// In a schedule, the thread that the step before it wakes comes with this added.
+const PICKED: usize = 100;
+
+/// The steps of a schedule: the thread, and whom it wakes.
+fn steps(schedule: &[usize]) -> impl Iterator<Item = (usize, Option<usize>)> + '_ {
+    let woken = |i: usize| schedule.get(i + 1).and_then(|next| next.checked_sub(PICKED));
+    schedule.iter().enumerate().filter(|(_, &t)| t < PICKED).map(move |(i, &t)| (t, woken(i)))
+}
+
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ran {
@@ -229,6 +257,13 @@ pub struct Ran {
     pub state: State,
     /// Whether it was cut.
     pub cut: bool,
+}
+
+impl Ran {
+    /// Whether a signal had to choose among several waiters.
+    pub fn picks(&self) -> bool {
+        self.schedule.iter().any(|&t| t >= PICKED)
+    }
 }
 
 /// Makes one run under a policy, unless its search is over; `crash` ends it after so many steps.
@@ -282,8 +317,16 @@ pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], cras
             }
         };
         enabled.settle();
-        state.step(program, chosen.index());
         schedule.push(chosen.index());
+        let waiters = state.waiters(program, chosen.index());
+        let mut woken = waiters.first().copied();
+        if waiters.len() > 1 {
+            let set = waiters.iter().fold(0, |set, t| set | 1 << t);
+            woken = policy.pick(set).map(ThreadId::index);
+            let picked = woken.filter(|t| waiters.contains(t)).expect("it says who is woken");
+            schedule.push(PICKED + picked);
+        }
+        state.step(program, chosen.index(), woken);
         current = chosen;
     }
 }
@@ -309,10 +352,16 @@ pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
             found.push(Ran { schedule: schedule.clone(), state: state.clone().result(), cut: false });
         }
         for t in enabled {
-            let mut next = state.clone();
-            next.step(program, t);
             schedule.push(t);
-            visit(program, &next, schedule, most, found);
+            let waiters = state.waiters(program, t);
+            let length = schedule.len();
+            for woken in waiters.iter().copied().map(Some).chain(waiters.is_empty().then_some(None)) {
+                let mut next = state.clone();
+                next.step(program, t, woken);
+                schedule.extend(woken.filter(|_| waiters.len() > 1).map(|woken| PICKED + woken));
+                visit(program, &next, schedule, most, found);
+                schedule.truncate(length);
+            }
             schedule.pop();
         }
     }
@@ -325,10 +374,11 @@ pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
 pub fn walk(program: &Program, schedule: &[usize], mut show: impl FnMut(&[usize], usize, usize)) {
     let mut state = State::new(program);
     let mut current = 0;
-    for &t in schedule {
+    for (t, woken) in steps(schedule) {
         let enabled: Vec<_> = (0..program.threads.len()).filter(|&t| state.enabled(program, t)).collect();
         show(&enabled, current, t);
-        state.step(program, t);
+        let woken = woken.or(state.waiters(program, t).first().copied());
+        state.step(program, t, woken);
         current = t;
     }
 }
@@ -399,8 +449,10 @@ pub fn class(program: &Program, schedule: &[usize]) -> Vec<Vec<usize>> {
     let mut levels: Vec<Vec<(usize, Event)>> = Vec::new();
     // The level of what has made the thread, or woken it.
     let mut made_by: BTreeMap<usize, usize> = BTreeMap::new();
-    for &t in schedule {
+    let mut picks: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (t, picked) in steps(schedule) {
         let event = state.event(program, t);
+        let woken = picked.or(state.waiters(program, t).first().copied());
         let depends = |level: &Vec<(usize, Event)>| level.iter().any(|(u, other)| *u == t || dependent(other, &event));
         let before = levels.iter().rposition(depends);
         let level = before.into_iter().chain(made_by.remove(&t)).max().map_or(0, |level| level + 1);
@@ -408,13 +460,15 @@ pub fn class(program: &Program, schedule: &[usize]) -> Vec<Vec<usize>> {
             levels.push(Vec::new());
         }
         levels[level].push((t, event));
+        picks.extend(picked.map(|picked| ((level, t), picked)));
         let asleep = |state: &State, t: usize| !state.alive[t] || matches!(state.waits[t], Some((_, _, false)));
         let sleepers: Vec<_> = (0..program.threads.len()).filter(|&t| asleep(&state, t)).collect();
-        state.step(program, t);
+        state.step(program, t, woken);
         made_by.extend(sleepers.into_iter().filter(|&t| !asleep(&state, t)).map(|t| (t, level)));
     }
-    let sorted = levels.into_iter().map(|level| {
-        let mut threads: Vec<_> = level.into_iter().map(|(t, _)| t).collect();
+    let sorted = levels.into_iter().enumerate().map(|(i, level)| {
+        let label = |t: usize| picks.get(&(i, t)).map_or(t, |picked| t + PICKED * (picked + 1));
+        let mut threads: Vec<_> = level.into_iter().map(|(t, _)| label(t)).collect();
         threads.sort();
         threads
     });
@@ -435,7 +489,7 @@ pub fn random_program(rng: &mut Rng, longest: u64) -> Program {
         while (ops.len() as u64) < longest && rng.below(5) != 0 {
             let pick = |rng: &mut Rng, n: u64| rng.below(n) as usize;
             let (a, b) = (pick(rng, 2), pick(rng, 2));
-            match rng.below(14) {
+            match rng.below(15) {
                 0 => ops.push(Op::Local),
                 1..=3 => ops.push(Op::Load(a)),
                 4..=5 => ops.push(Op::Store(a, 1 + rng.below(2) as u32)),
@@ -447,10 +501,19 @@ pub fn random_program(rng: &mut Rng, longest: u64) -> Program {
                 10 => ops.push(Op::Post(pick(rng, 3))),
                 11 => ops.push(Op::Wait(pick(rng, 3))),
                 12 => ops.extend([Op::Lock(a), Op::Sleep(b, a), Op::Unlock(a)]),
+                13 => ops.push(Op::Signal(b)),
                 _ => ops.push(Op::Wake(b)),
             }
         }
         program.threads.push(ops);
+    }
+    if n > 2 && rng.below(4) == 0 {
+        // Two that wait on one condition, and one that signals it.
+        for t in 0..2 {
+            program.threads[t] = vec![Op::Lock(0), Op::Sleep(0, 0), Op::Add(0, 1 + t as u32), Op::Unlock(0)];
+        }
+        program.threads[2].truncate(2);
+        program.threads[2].extend(vec![Op::Signal(0); 1 + rng.below(2) as usize]);
     }
     if rng.below(8) == 0 {
         program.threads[0].push(Op::Quit);
