@@ -137,6 +137,13 @@ impl Real {
     }
 }
 
+/// Whether a function of this name allocates or frees.
+fn is_of_heap(name: &'static c_char) -> bool {
+    // SAFETY: names are ended by a zero.
+    let name = unsafe { core::ffi::CStr::from_ptr(name) };
+    [c"malloc", c"free", c"calloc", c"realloc"].contains(&name)
+}
+
 /// Finds all functions of the real library.
 pub fn find_all() {
     extern "C" {
@@ -147,10 +154,16 @@ pub fn find_all() {
     }
     // SAFETY: the linker puts the two symbols around the section, which holds nothing else.
     unsafe {
-        let mut at = &raw const START;
-        while at < &raw const STOP {
-            (*at).address();
-            at = at.add(1);
+        // A function that this libc does not have makes dlsym free an error message: by then the functions of the
+        // heap must have been found, or looking for them would not end.
+        for heap in [true, false] {
+            let mut at = &raw const START;
+            while at < &raw const STOP {
+                if heap == is_of_heap((*at).name) {
+                    (*at).address();
+                }
+                at = at.add(1);
+            }
         }
     }
 }
