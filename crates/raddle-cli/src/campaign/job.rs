@@ -143,7 +143,13 @@ fn finish_order(runner: &mut Runner<'_>, channel: &mut Channel) -> Result<(), Ha
 /// Makes the runs of an order in the program's check, one by one, because later runs learn from them.
 fn fulfil_traced(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mut Channel) -> Result<(), Halt> {
     for run in order.first..=order.last {
-        let report = runner.check_traced(run, order)?;
+        let report = match runner.check_traced(run, order) {
+            Err(Halt::Exhausted(explored)) => {
+                runner.exhausted = Some(explored);
+                break;
+            }
+            report => report?,
+        };
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }
@@ -153,7 +159,7 @@ fn fulfil_traced(runner: &mut Runner<'_>, order: &Order, keep_going: bool, chann
             break;
         }
     }
-    Ok(channel.send(&Reply::Idle)?)
+    finish_order(runner, channel)
 }
 
 /// Makes the runs of an order in series; says whether all that count were made. When there is no fork server

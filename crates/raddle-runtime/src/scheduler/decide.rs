@@ -229,6 +229,7 @@ impl Scheduler {
             _ if self.decides == Decides::Nobody => None,
             Engine::Explore(guard) => guard.pick(waiters),
             Engine::Follow(replay) => replay.pick(waiters),
+            Engine::Order(_) => None,
         }?;
         let decision = Decision::new(picked, EventKind::Woken);
         let (capacity, log) = (self.settings().log_capacity, self.log_end());
