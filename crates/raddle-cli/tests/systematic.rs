@@ -156,7 +156,7 @@ fn what_is_no_proof_is_not_called_one() {
     );
     folder.program("unstable", &unstable.replace("count != 6", "0"));
     let (status, said) =
-        outcome(&mut folder.raddle_with_runtime(&["test", "--policy", "dfs", "--runs", "50", "--", "./unstable"]));
+        outcome(&mut folder.raddle_with_runtime(&["test", "--policy", "dfs", "--runs", "200", "--", "./unstable"]));
     assert_eq!(status, 0, "{said}");
     assert!(said.contains("and it would be no proof: the program did not always do the same"), "{said}");
 }

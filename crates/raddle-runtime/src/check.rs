@@ -115,7 +115,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_check(
     unsafe {
         let Some(block) = control::block().filter(|_| present()) else { return c_int::from(body(argument) != 0) };
         if control::current().is_some() {
-            let _inside = control::Inside::new();
+            let _inside = control::Inside::here();
             say(block, format_args!("a check inside the body of another one cannot be run"));
             return 2;
         }
@@ -134,7 +134,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, lengt
     // SAFETY: the caller's text.
     unsafe {
         if control::current().is_some() {
-            let _inside = control::Inside::new();
+            let _inside = control::Inside::here();
             let text = core::slice::from_raw_parts(text.cast::<u8>(), length);
             let text = core::str::from_utf8(text).unwrap_or("(a message that is no text)");
             failure::write_message(scheduler().results(), format_args!("{text}"));

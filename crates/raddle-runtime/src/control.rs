@@ -299,7 +299,7 @@ pub struct Inside(());
 impl Inside {
     /// From here on.
     #[inline(always)]
-    pub fn new() -> Inside {
+    pub fn here() -> Inside {
         Inside(())
     }
 }

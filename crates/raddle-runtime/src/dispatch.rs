@@ -258,7 +258,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         return;
     }
     let me = control::current();
-    let _inside = me.map(|_| control::Inside::new());
+    let _inside = me.map(|_| control::Inside::here());
     let me = me.filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
@@ -425,14 +425,14 @@ pub unsafe extern "C-unwind" fn syscall(
     let result = unsafe {
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
-                let _inside = control::Inside::new();
+                let _inside = control::Inside::here();
                 if number == libc::SYS_futex {
                     lock_of_its_own(me, &request, true);
                 }
                 perform(me, request)
             }
             Some(me) => {
-                let _inside = control::Inside::new();
+                let _inside = control::Inside::here();
                 needs_os_threads(&request);
                 in_place(me, &request);
                 request.really()

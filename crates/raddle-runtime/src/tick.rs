@@ -57,7 +57,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         return;
     }
     let Some(me) = current() else { return };
-    let _inside = Inside::new();
+    let _inside = Inside::here();
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has entered a lease into the books.

@@ -59,7 +59,16 @@ impl Job<'_> {
             Err(halt) => return report_halt(halt, channel),
         };
         while let Some(order) = next_order(channel) {
-            if let Err(halt) = fulfil(&mut runner, &order, (self.plan.check.is_some(), self.plan.keep_going), channel) {
+            let done = fulfil(&mut runner, &order, (self.plan.check.is_some(), self.plan.keep_going), channel);
+            let done = match done {
+                Err(Halt::Exhausted(explored)) => {
+                    // What was made has been reported.
+                    runner.exhausted = Some(explored);
+                    finish_order(&mut runner, channel)
+                }
+                done => done,
+            };
+            if let Err(halt) = done {
                 report_halt(halt, channel);
                 break;
             }
@@ -112,7 +121,7 @@ fn fulfil_in_check(
         };
         rest.first += batch.count() + u64::from(failing.is_some());
         if runner.exhausted.is_some() {
-            rest.first = rest.last + 1;
+            rest.first = order.last + 1;
         }
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
@@ -143,13 +152,7 @@ fn finish_order(runner: &mut Runner<'_>, channel: &mut Channel) -> Result<(), Ha
 /// Makes the runs of an order in the program's check, one by one, because later runs learn from them.
 fn fulfil_traced(runner: &mut Runner<'_>, order: &Order, keep_going: bool, channel: &mut Channel) -> Result<(), Halt> {
     for run in order.first..=order.last {
-        let report = match runner.check_traced(run, order) {
-            Err(Halt::Exhausted(explored)) => {
-                runner.exhausted = Some(explored);
-                break;
-            }
-            report => report?,
-        };
+        let report = runner.check_traced(run, order)?;
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
         }

@@ -116,7 +116,7 @@ unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order:
     // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
     unsafe {
         let me = arrive(EventKind::AtomicLoad, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::new());
+        let _inside = me.map(|_| Inside::here());
         let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
         if let Some(me) = me {
             looked(me, address, SIZE, value, pc);
@@ -140,7 +140,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
     // SAFETY: as above.
     unsafe {
         let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::new());
+        let _inside = me.map(|_| Inside::here());
         let old = word!(SIZE, address, it => {
             let operand = operand as _;
             u64::from(match Operation::from_i32(OPERATION) {
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     // SAFETY: as above; the program's own variable for what was there.
     unsafe {
         let me = arrive(EventKind::AtomicModify, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::new());
+        let _inside = me.map(|_| Inside::here());
         let wanted = match SIZE {
             1 => u64::from(expected.cast::<u8>().read_unaligned()),
             2 => u64::from(expected.cast::<u16>().read_unaligned()),
@@ -283,7 +283,7 @@ unsafe extern "C-unwind" fn wide(
     // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
     unsafe {
         let me = arrive(kind, address.cast(), 16, pc);
-        let _inside = me.map(|_| Inside::new());
+        let _inside = me.map(|_| Inside::here());
         if operation == Operation::Compare {
             let wanted = *expected;
             let found = compare_wide(address, wanted, *value);
@@ -344,7 +344,7 @@ unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
     // In a sequentially consistent execution a fence does nothing that a point before the next access does
     // not: no point here.
     let Some(me) = current() else { return };
-    let _inside = Inside::new();
+    let _inside = Inside::here();
     // SAFETY: `me` holds the baton.
     unsafe {
         if scheduler().detects && scheduler().created > 1 {

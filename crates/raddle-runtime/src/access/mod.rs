@@ -66,7 +66,7 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
     }
     // A library that comes later may be one with places that are known.
     if control::mode() == Mode::Controlled {
-        let _inside = control::current().map(|_| control::Inside::new());
+        let _inside = control::current().map(|_| control::Inside::here());
         // SAFETY: the thread that loads the library holds the baton.
         unsafe {
             control::scheduler().instrumented = true;

@@ -158,7 +158,7 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
         let Some(me) = current() else { return };
-        let _inside = Inside::new();
+        let _inside = Inside::here();
         if !is_seen::<MODE>(me, kind, address, size) {
             return;
         }
@@ -196,7 +196,7 @@ unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: 
     // SAFETY: as above.
     unsafe {
         let Some(me) = current() else { return };
-        let _inside = Inside::new();
+        let _inside = Inside::here();
         if !is_seen::<MODE>(me, kind, address, size) {
             return;
         }

@@ -39,7 +39,7 @@ pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, ar
     unsafe {
         let really = real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, start, argument) };
-        let _inside = Inside::new();
+        let _inside = Inside::here();
         // The routine returns an int, which glibc widens when it ends: the trampoline passes the
         // register through unchanged, so the value survives.
         create(me, handle, core::ptr::null(), start, argument, |handle, _, start, argument| {

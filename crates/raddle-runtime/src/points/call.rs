@@ -227,7 +227,7 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
         let Some(site) = (*patched).find(address) else { return false };
         let (byte, is_function) = (site.byte, site.users >= FOR_EVER);
         if let Some(me) = current() {
-            let _inside = Inside::new();
+            let _inside = Inside::here();
             let sp = registers[libc::REG_RSP as usize] as usize;
             if is_function {
                 point(me, EventKind::Call, address);

@@ -188,7 +188,7 @@ macro_rules! interpose {
                     let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
-                    let _inside = $crate::control::Inside::new();
+                    let _inside = $crate::control::Inside::here();
                     if $crate::points::cancel::must_stop_now(me) {
                         $crate::points::cancel::act_on_cancel(me);
                     }

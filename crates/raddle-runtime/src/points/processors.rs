@@ -43,7 +43,7 @@ pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
             let really_ask = || real!(sysconf: fn(c_int) -> i64)(name);
             match current() {
                 Some(me) => {
-                    let _inside = Inside::new();
+                    let _inside = Inside::here();
                     really(me, really_ask)
                 }
                 None => really_ask(),

@@ -209,7 +209,7 @@ unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
         return;
     }
     let Some(current) = current() else { return };
-    let _inside = Inside::new();
+    let _inside = Inside::here();
     if current != me {
         return;
     }
@@ -473,7 +473,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
     unsafe {
         let really = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, attributes, start, argument) };
-        let _inside = Inside::new();
+        let _inside = Inside::here();
         create(me, handle, attributes, start, argument, |handle, attributes, start, argument| {
             really(handle, attributes, start, argument)
         })

@@ -99,7 +99,7 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 unsafe fn show(clock: c_int) -> Option<u64> {
     if per_process(clock) {
         if control::current().is_some() {
-            let _inside = Inside::new();
+            let _inside = Inside::here();
             if clock != libc::CLOCK_PROCESS_CPUTIME_ID {
                 crate::failure::needs_os_threads(OsReason::ThreadClock);
             }
@@ -110,7 +110,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
     match control::current() {
         Some(me) => {
-            let _inside = Inside::new();
+            let _inside = Inside::here();
             let now = read_clock(me);
             // SAFETY: `me` holds the baton.
             Some(unsafe { scheduler() }.clock.show(clock, now))

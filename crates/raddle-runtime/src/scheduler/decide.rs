@@ -233,6 +233,7 @@ impl Scheduler {
             _ if self.decides == Decides::Nobody => None,
             Engine::Explore(guard) => guard.pick(waiters),
             Engine::Follow(replay) => replay.pick(waiters),
+            // A parallel run leaves it to the model.
             Engine::Order(_) => None,
         }?;
         let decision = Decision::new(picked, EventKind::Woken);
