@@ -53,7 +53,7 @@ fn options_that_make_no_sense() {
     test(&["--time", "-1"], &["--time -1 makes no sense"]);
     test(&["--policy", "ptc"], &["there is no policy `ptc`", "did you mean `pct`?"]);
     test(&["--policy", "pct:depth=3"], &["has no parameter `depth`"]);
-    test(&["--policy", "pct:d=99"], &["a whole number from 1 to 64"]);
+    test(&["--policy", "pct:d=99"], &["a whole number from 0 to 64"]);
     test(&["--points", "atomics"], &["--points atomics is not known; did you mean `atomic`?"]);
     test(&["--fail-on", "races"], &["--fail-on races is not known; did you mean `race`?"]);
     test(&["--fail-on", "race"], &["accesses are visible", "raddle cc"]);
