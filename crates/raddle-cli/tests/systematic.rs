@@ -157,7 +157,10 @@ fn what_is_no_proof_is_not_called_one() {
         "pthread_mutex_unlock(&lock); for (int i = 0; i < 2; i++) pthread_join",
     );
     folder.program("unstable", &unstable.replace("count != 6", "0"));
-    assert!(lacks("dfs", &[], "./unstable").contains("did not always do the same"));
+    let (status, said) =
+        outcome(&mut folder.raddle_with_runtime(&["test", "--policy", "dfs", "--runs", "200", "--", "./unstable"]));
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("and it would be no proof: the program did not always do the same"), "{said}");
 }
 
 #[test]
@@ -226,5 +229,69 @@ fn points_that_are_learned_are_searched() {
         assert_eq!((&race["points"], &race["failing_runs"]), (&json!("race"), &json!(1)), "{race}");
         let whole = search(&folder, policy, &["--keep-going"], "./race");
         assert_eq!(whole["exhausted"]["proof"], true, "{whole}");
+    }
+}
+
+/// Two threads wait on a condition, and main wakes one; `ORACLE` is what is asked about who that was.
+const SIGNAL: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t waiting;
+static int tokens, first;
+static void *waits(void *number) {
+    pthread_mutex_lock(&lock);
+    sem_post(&waiting);
+    while (tokens == 0) pthread_cond_wait(&condition, &lock);
+    tokens--;
+    if (first == 0) first = (int)(long)number;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+static void gives(void) {
+    pthread_mutex_lock(&lock);
+    tokens++;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&lock);
+}
+int main(void) {
+    pthread_t threads[2];
+    sem_init(&waiting, 0, 0);
+    for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, waits, (void *)(i + 1));
+    for (int i = 0; i < 2; i++) sem_wait(&waiting);
+    gives();
+    gives();
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return ORACLE;
+}
+"#;
+
+#[test]
+fn who_is_woken_is_explored_and_replayed() {
+    let folder = Folder::new();
+    folder.program("good", &SIGNAL.replace("ORACLE", "first == 0"));
+    let explored = |policy| {
+        let report = search(&folder, policy, &[], "./good");
+        assert_eq!(report["exhausted"]["proof"], true, "{report}");
+        report["exhausted"]["schedules"].as_u64().expect("a number")
+    };
+    assert_eq!(explored("dfs:reduction=dpor"), explored("dfs:reduction=sleep"));
+    // Either can be the first, and without a preemption only by being woken.
+    for oracle in ["first == 1", "first == 2"] {
+        folder.program("fails", &SIGNAL.replace("ORACLE", oracle));
+        for (policy, more) in [("ipb:max=0", &[][..]), ("ipb:max=0", &["--exec", "--switch", "os"]), ("dfs", &[])] {
+            let report = search(&folder, policy, more, "./fails");
+            let failure = &report["failures"][0];
+            assert_eq!(failure["kind"], "exit", "{report}");
+            let schedule = failure["schedule"].as_str().expect("a schedule");
+            let text = std::fs::read_to_string(folder.path().join(schedule)).expect("the schedule");
+            assert!(policy == "dfs" || text.contains("woken"), "{text}");
+            for how in [&["--runs", "10"][..], &["--exec", "--switch", "os"]] {
+                let replay = [&["replay", schedule], how].concat();
+                let (status, said) = outcome(&mut folder.raddle_with_runtime(&replay));
+                assert_eq!(status, 1, "{said}");
+            }
+        }
     }
 }

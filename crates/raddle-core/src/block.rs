@@ -89,8 +89,11 @@ impl Block {
 /// used of them costs nothing.
 pub const SEARCH_BYTES: usize = 64 << 20;
 
-/// What a reduction of a search does not know of; bits of [`Results::notes`].
+/// What a reduction of a search does not know of; bits of [`Results::notes`]. Above them lie the bits of
+/// [`crate::policy::Gap`].
 pub mod note {
+    /// The first bit of a gap.
+    pub const GAPS: u32 = 8;
     /// Time was read, or something waited for a time to come.
     pub const TIMED: u64 = 1;
     /// The model drew which of several threads was woken.
@@ -248,7 +251,7 @@ impl From<&Results> for Summary {
             cut: 0,
             phase: results.longest_phase(),
             member: results.member.into(),
-            notes: results.notes,
+            notes: results.all_notes(),
         }
     }
 }
@@ -602,6 +605,8 @@ pub struct Results {
     pub member: u32,
     /// The policy's bound in this run, plus 1; 0: it has none.
     pub bound: u32,
+    /// What the policy had left out before this run; bits of [`crate::policy::Gap`].
+    pub gaps: u32,
     /// See [`note`].
     pub notes: u64,
     /// What the policy has explored, with [`Outcome::Exhausted`].
@@ -645,6 +650,11 @@ pub struct Results {
 }
 
 impl Results {
+    /// The notes with the gaps above them.
+    pub fn all_notes(&self) -> u64 {
+        self.notes | u64::from(self.gaps) << note::GAPS
+    }
+
     /// The most steps between the ends of two sequential stretches.
     pub fn longest_phase(&self) -> u64 {
         self.phase.max(self.steps.saturating_sub(self.phase_start))

@@ -142,6 +142,11 @@ pub trait Policy {
         None
     }
 
+    /// Asked after [`Policy::start`]: what a search has left out so far; bits of [`Gap`].
+    fn gaps(&self) -> u32 {
+        0
+    }
+
     /// Asked after [`Policy::start`]: what was explored, if no schedule is left. The run is not made then.
     fn over(&self) -> Option<Explored> {
         None
@@ -279,6 +284,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn bound(&self) -> Option<u32> {
         (**self).bound()
+    }
+    fn gaps(&self) -> u32 {
+        (**self).gaps()
     }
     fn over(&self) -> Option<Explored> {
         (**self).over()

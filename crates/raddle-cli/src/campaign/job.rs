@@ -59,7 +59,16 @@ impl Job<'_> {
             Err(halt) => return report_halt(halt, channel),
         };
         while let Some(order) = next_order(channel) {
-            if let Err(halt) = fulfil(&mut runner, &order, (self.plan.check.is_some(), self.plan.keep_going), channel) {
+            let done = fulfil(&mut runner, &order, (self.plan.check.is_some(), self.plan.keep_going), channel);
+            let done = match done {
+                Err(Halt::Exhausted(explored)) => {
+                    // What was made has been reported.
+                    runner.exhausted = Some(explored);
+                    finish_order(&mut runner, channel)
+                }
+                done => done,
+            };
+            if let Err(halt) = done {
                 report_halt(halt, channel);
                 break;
             }
@@ -112,7 +121,7 @@ fn fulfil_in_check(
         };
         rest.first += batch.count() + u64::from(failing.is_some());
         if runner.exhausted.is_some() {
-            rest.first = rest.last + 1;
+            rest.first = order.last + 1;
         }
         if let Some(reason) = runner.os_threads() {
             channel.send(&Reply::OsThreads(reason))?;
@@ -153,7 +162,7 @@ fn fulfil_traced(runner: &mut Runner<'_>, order: &Order, keep_going: bool, chann
             break;
         }
     }
-    Ok(channel.send(&Reply::Idle)?)
+    finish_order(runner, channel)
 }
 
 /// Makes the runs of an order in series; says whether all that count were made. When there is no fork server

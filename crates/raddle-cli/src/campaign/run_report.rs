@@ -103,7 +103,7 @@ impl From<&Results> for Counts {
             guard_fired: results.guard_fired,
             phase: results.longest_phase(),
             member: results.member.into(),
-            notes: results.notes,
+            notes: results.all_notes(),
         }
     }
 }

@@ -155,6 +155,9 @@ impl<'a> Runner<'a> {
                 (_, Some(report)) => return Ok(report),
                 (batch, None) => {
                     let report = batch.reports().next();
+                    if let Some(explored) = self.exhausted.take() {
+                        return Err(Halt::Exhausted(explored));
+                    }
                     if let Some(report) = report {
                         let (log, log_too_long) = self.sample(run);
                         return Ok(RunReport { observed: self.observed(order), log, log_too_long, ..report });

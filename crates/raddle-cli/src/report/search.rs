@@ -70,8 +70,7 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
     let (campaign, tally) = (summary.campaign, &summary.campaign.tally);
     let Some(explored) = campaign.explored else { return Vec::new() };
     let mut lacks: Vec<String> = Vec::new();
-    let gaps = Gap::ALL.into_iter().filter(|gap| explored.gaps >> *gap as u32 & 1 != 0);
-    lacks.extend(gaps.map(|gap| gap.text().to_string()));
+    lacks.extend(gap_texts(explored.gaps));
     if tally.cut_runs > 0 {
         lacks.push(format!("{} cut at the step limit", was(tally.cut_runs, "run")));
     }
@@ -102,6 +101,15 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
     }
     lacks.dedup();
     lacks
+}
+
+fn gap_texts(gaps: u32) -> impl Iterator<Item = String> {
+    Gap::ALL.into_iter().filter(move |gap| gaps >> *gap as u32 & 1 != 0).map(|gap| gap.text().to_string())
+}
+
+/// Why the end of a search that is not over would be no proof, as far as the search knows.
+pub fn lacks_so_far(summary: &Summary<'_>) -> Vec<String> {
+    gap_texts((summary.campaign.tally.notes >> note::GAPS) as u32).collect()
 }
 
 fn was(n: u64, thing: &str) -> String {

@@ -7,7 +7,7 @@ use console::Style;
 use raddle_core::block::Points;
 use raddle_core::decorators::guard;
 
-use super::search::{bound_text, Exhausted};
+use super::search::{self, bound_text, Exhausted};
 use super::worth::Worth;
 use super::{command_line, count, number, racing, Summary};
 use crate::campaign::findings::Finding;
@@ -153,12 +153,16 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
 
 /// How far a search came, and what that is worth.
 fn search_texts(s: &Summary<'_>) -> Vec<String> {
+    let not_over = |text: &str| {
+        let lacks = search::lacks_so_far(s).into_iter().map(|lack| format!("and it would be no proof: {lack}"));
+        std::iter::once(text.to_string()).chain(lacks).collect()
+    };
     let Some(exhausted) = Exhausted::of(s) else {
         return match s.campaign.end {
             // It stopped because it found something.
             End::Complete if !s.plan.keep_going && !s.campaign.findings.is_empty() => Vec::new(),
-            End::Complete => vec!["no end was seen; --runs allows more".to_string()],
-            _ => vec!["no end was seen".to_string()],
+            End::Complete => not_over("no end was seen; --runs allows more"),
+            _ => not_over("no end was seen"),
         };
     };
     let mut texts = vec![exhausted.title(s.plan.policy.descriptor.name)];

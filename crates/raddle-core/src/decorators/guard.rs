@@ -128,6 +128,10 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.bound()
     }
 
+    fn gaps(&self) -> u32 {
+        self.inner.gaps()
+    }
+
     fn over(&self) -> Option<Explored> {
         self.inner.over()
     }

@@ -336,6 +336,10 @@ impl Policy for Dfs {
         self.ended = true;
     }
 
+    fn gaps(&self) -> u32 {
+        self.explored.gaps
+    }
+
     fn over(&self) -> Option<Explored> {
         self.finished.then_some(self.explored)
     }

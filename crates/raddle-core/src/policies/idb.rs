@@ -83,6 +83,10 @@ impl Policy for Idb {
         Some(self.frontier.bound())
     }
 
+    fn gaps(&self) -> u32 {
+        self.frontier.explored.gaps
+    }
+
     fn over(&self) -> Option<Explored> {
         self.frontier.over()
     }

@@ -71,6 +71,10 @@ impl Policy for Ipb {
         Some(self.frontier.bound())
     }
 
+    fn gaps(&self) -> u32 {
+        self.frontier.explored.gaps
+    }
+
     fn over(&self) -> Option<Explored> {
         self.frontier.over()
     }

@@ -87,6 +87,10 @@ impl Policy for Chosen {
         // SAFETY: as above.
         unsafe { &*self.0 }.bound()
     }
+    fn gaps(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { &*self.0 }.gaps()
+    }
     fn over(&self) -> Option<Explored> {
         // SAFETY: as above.
         unsafe { &*self.0 }.over()

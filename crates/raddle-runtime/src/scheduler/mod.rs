@@ -271,19 +271,20 @@ impl Scheduler {
         let (number, profile) = (settings.run, settings.profile);
         let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
         // SAFETY: written in `start`.
-        let (member, bound, watched) = match unsafe { self.engine.assume_init_mut() } {
+        let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => {
                 guard.start(&run);
-                (guard.member(), guard.bound(), guard.watches())
+                (guard.member(), guard.bound(), guard.gaps(), guard.watches())
             }
             Engine::Follow(replay) => {
                 replay.start(&run);
-                (0, None, false)
+                (0, None, 0, false)
             }
-            Engine::Order(_) => (0, None, false),
+            Engine::Order(_) => (0, None, 0, false),
         };
         self.watched = watched;
         self.results().member = member;
+        self.results().gaps = gaps;
         self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));
     }
 
