@@ -104,7 +104,6 @@ fn crashes_do_not_lose_the_search() {
 }
 
 #[test]
-#[ignore = "with reduction=sleep the search of a check does not come to its end"]
 fn a_check_is_proven_in_one_process() {
     let folder = Folder::new();
     suite(&folder, "checks/account.c", "account");
@@ -126,7 +125,6 @@ fn a_check_is_proven_in_one_process() {
 }
 
 #[test]
-#[ignore = "a search of a program that is not the same twice does not come to its end"]
 fn what_is_no_proof_is_not_called_one() {
     let folder = Folder::new();
     let lacks = |policy: &str, more: &[&str], program: &str| {
