@@ -173,6 +173,34 @@ impl Paths {
     }
 }
 
+/// The threads of a run and what is known of them. Valid when zeroed.
+#[repr(C)]
+pub struct Kin {
+    paths: Paths,
+    lessons: Option<&'static Lessons>,
+}
+
+impl Kin {
+    /// A run starts.
+    pub fn start(&mut self, lessons: &Lessons) {
+        self.paths.start();
+        // SAFETY: lessons live in the shared block or, in tests, longer than the run, and do not move during it;
+        // they are not used after it, because `start` comes before anything else of the next one.
+        self.lessons = Some(unsafe { &*core::ptr::from_ref(lessons) });
+    }
+
+    /// A thread has been created.
+    pub fn created(&mut self, parent: ThreadId, child: ThreadId) {
+        self.paths.created(parent, child);
+    }
+
+    /// What is known of a thread, and where that stands in [`Lessons::threads`].
+    pub fn lesson(&self, t: ThreadId) -> Option<(usize, &ThreadLesson)> {
+        let path = self.paths.of(t);
+        self.lessons?.threads().iter().enumerate().find(|(_, thread)| thread.path == path)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

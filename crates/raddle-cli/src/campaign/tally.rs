@@ -26,8 +26,12 @@ pub struct Tally {
     pub output_cut_runs: u64,
     /// The most threads.
     pub threads_max: u64,
-    /// The most steps.
+    /// The most schedule points: PCT's k.
+    pub points_max: u64,
+    /// The most steps: PCT's k without sequential stretches.
     pub steps_max: u64,
+    /// The most steps between two sequential stretches: PCT's k of a phase.
+    pub phase_max: u64,
     /// All steps.
     pub steps_total: u64,
     /// Points while two threads were alive, of all runs.
@@ -66,7 +70,9 @@ impl Tally {
         let counts = &report.counts;
         self.output_cut_runs += u64::from(report.output_cut);
         self.threads_max = self.threads_max.max(counts.threads);
+        self.points_max = self.points_max.max(counts.points);
         self.steps_max = self.steps_max.max(counts.steps);
+        self.phase_max = self.phase_max.max(counts.phase);
         self.steps_total += counts.steps;
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;

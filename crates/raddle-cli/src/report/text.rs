@@ -122,6 +122,13 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
     fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;
+    if amount == Amount::Verbose {
+        let (points, phase) = (number(tally.points_max), number(tally.phase_max));
+        fact(
+            "",
+            format!("of at most {points} schedule points; at most {phase} steps between two sequential stretches"),
+        )?;
+    }
     if tally.cut_runs > 0 {
         let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.max_steps, "step"));
         fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;

@@ -9,11 +9,10 @@
 //!
 //! There is no reduction: together with a bound it would leave out schedules that nothing else covers.
 
-use super::search::fair::Fair;
+use super::search::bounded::{Bounded, Cost};
 use super::search::frontier::Frontier;
-use super::search::{each, only, unchosen, Choice};
-use crate::policy::{Descriptor, Explored, Kind, Learns, Parameter, Point, Policy, Run};
-use crate::thread::ThreadId;
+use super::search::{each, only, Choice};
+use crate::policy::{Descriptor, Kind, Learns, Parameter};
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
@@ -27,19 +26,10 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 );
 
 /// The search. Valid when zeroed.
-#[repr(C)]
-pub struct Idb {
-    fair: Fair,
-    frontier: Frontier,
-}
+pub type Idb = Bounded<Delays>;
 
-impl Idb {
-    /// A policy on the heap, for tests that need no process.
-    #[cfg(test)]
-    pub(crate) fn boxed() -> Box<Idb> {
-        crate::policies::search::model::zeroed()
-    }
-}
+/// Delays off the deterministic schedule.
+pub struct Delays;
 
 /// The thread that comes after so many delays.
 fn after(choice: &Choice, delays: usize) -> usize {
@@ -51,44 +41,14 @@ fn after(choice: &Choice, delays: usize) -> usize {
     each(now).chain(each(later)).nth(delays).unwrap_or(choice.arrived)
 }
 
-impl Policy for Idb {
-    fn start(&mut self, run: &Run<'_>) {
-        self.fair.start();
-        self.frontier.start(run.parameters[0] as u32);
-    }
-
-    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        let Some(choice) = Choice::at(point, &mut self.fair, &mut self.frontier.explored) else {
-            return unchosen(point);
-        };
+impl Cost for Delays {
+    fn choose(frontier: &mut Frontier, choice: &Choice) -> usize {
         let most = choice.allowed.count_ones() - 1;
         let mut delays = 0;
-        while self.frontier.ask(0, u32::from(delays < most)).is_some() {
+        while frontier.ask(0, u32::from(delays < most)).is_some() {
             delays += 1;
         }
-        let chosen = after(&choice, delays as usize);
-        self.fair.chosen(chosen);
-        ThreadId(chosen as u16)
-    }
-
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.frontier.pick(waiters)
-    }
-
-    fn undo(&mut self) {
-        self.frontier.undo();
-    }
-
-    fn bound(&self) -> Option<u32> {
-        Some(self.frontier.bound())
-    }
-
-    fn gaps(&self) -> u32 {
-        self.frontier.explored.gaps
-    }
-
-    fn over(&self) -> Option<Explored> {
-        self.frontier.over()
+        after(choice, delays as usize)
     }
 }
 

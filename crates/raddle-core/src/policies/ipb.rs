@@ -7,11 +7,10 @@
 //!
 //! There is no reduction: together with a bound it would leave out schedules that nothing else covers.
 
-use super::search::fair::Fair;
+use super::search::bounded::{Bounded, Cost};
 use super::search::frontier::Frontier;
-use super::search::{each, only, unchosen, Choice};
-use crate::policy::{Descriptor, Explored, Kind, Learns, Parameter, Point, Policy, Run};
-use crate::thread::ThreadId;
+use super::search::{each, only, Choice};
+use crate::policy::{Descriptor, Kind, Learns, Parameter};
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
@@ -25,58 +24,19 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 );
 
 /// The search. Valid when zeroed.
-#[repr(C)]
-pub struct Ipb {
-    fair: Fair,
-    frontier: Frontier,
-}
+pub type Ipb = Bounded<Preemptions>;
 
-impl Ipb {
-    /// A policy on the heap, for tests that need no process.
-    #[cfg(test)]
-    pub(crate) fn boxed() -> Box<Ipb> {
-        crate::policies::search::model::zeroed()
-    }
-}
+/// Switches away from a thread that could go on.
+pub struct Preemptions;
 
-impl Policy for Ipb {
-    fn start(&mut self, run: &Run<'_>) {
-        self.fair.start();
-        self.frontier.start(run.parameters[0] as u32);
-    }
-
-    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        let Some(choice) = Choice::at(point, &mut self.fair, &mut self.frontier.explored) else {
-            return unchosen(point);
-        };
+impl Cost for Preemptions {
+    fn choose(frontier: &mut Frontier, choice: &Choice) -> usize {
         let usual = choice.usual();
         let others = choice.allowed & !only(usual);
         let count = others.count_ones();
         let stays = choice.current == Some(usual) && !choice.gives_way;
-        let taken = if stays { self.frontier.ask(0, count) } else { self.frontier.ask(count, 0) };
-        let chosen = taken.and_then(|k| each(others).nth(k as usize)).unwrap_or(usual);
-        self.fair.chosen(chosen);
-        ThreadId(chosen as u16)
-    }
-
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.frontier.pick(waiters)
-    }
-
-    fn undo(&mut self) {
-        self.frontier.undo();
-    }
-
-    fn bound(&self) -> Option<u32> {
-        Some(self.frontier.bound())
-    }
-
-    fn gaps(&self) -> u32 {
-        self.frontier.explored.gaps
-    }
-
-    fn over(&self) -> Option<Explored> {
-        self.frontier.over()
+        let taken = if stays { frontier.ask(0, count) } else { frontier.ask(count, 0) };
+        taken.and_then(|k| each(others).nth(k as usize)).unwrap_or(usual)
     }
 }
 

@@ -11,6 +11,7 @@
 //! profiled up to the thousandth, so that what was forced is no longer untested. When nobody else can run, the
 //! waiting thread is let go: then the order is impossible, or needs luck elsewhere.
 
+use super::random::any;
 use crate::lessons::{Class, Order, Paths};
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
@@ -77,8 +78,7 @@ impl Policy for Maple {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         let enabled = (0..point.pending.len() as u16).map(ThreadId).filter(|t| point.enabled.contains(*t));
         if self.done {
-            let k = self.rng.below(point.enabled.len() as u64) as usize;
-            return point.enabled.nth(k).unwrap_or(point.current);
+            return any(point, &mut self.rng);
         }
         if self.happened {
             if let Some(second) = enabled.clone().find(|t| self.is(&self.order.second, *t, point)) {
@@ -89,8 +89,7 @@ impl Policy for Maple {
         let free = enabled.clone().filter(|t| !self.waits(*t, point)).count();
         if free == 0 {
             self.done = true;
-            let k = self.rng.below(point.enabled.len() as u64) as usize;
-            return point.enabled.nth(k).unwrap_or(point.current);
+            return any(point, &mut self.rng);
         }
         let k = self.rng.below(free as u64) as usize;
         let chosen = enabled.filter(|t| !self.waits(*t, point)).nth(k).unwrap_or(point.current);

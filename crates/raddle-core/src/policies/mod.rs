@@ -1,6 +1,7 @@
 //! The policies, one file each.
 
 pub mod atomfuzzer;
+mod changes;
 pub mod depth;
 pub mod dfs;
 pub mod idb;

@@ -25,6 +25,7 @@
 //! - [`Policy::lower`] (section 4.1) puts a spinning thread below all others; each such change makes
 //!   the run's guarantee void, which the starvation guard counts.
 
+use super::changes::{self, Changes};
 use super::depth;
 use super::priorities::Priorities;
 use crate::event::EventKind;
@@ -32,11 +33,7 @@ use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
-/// The largest depth: the change points are kept in an array.
-pub const MAX_DEPTH: usize = 64;
-
-/// k while no run has been seen.
-pub const FIRST_K: u64 = 100;
+pub use super::changes::{FIRST_K, MAX_DEPTH};
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
@@ -66,17 +63,13 @@ pub const RULE: depth::Rule = depth::Rule { depth: 0, confidence: 6, runs: 7, tr
 #[repr(C)]
 pub struct Pct {
     rng: Rng,
-    depth: usize,
-    /// The smallest k_i that is still to come, so that most steps compare one number.
-    next_change: u64,
+    changes: Changes,
     /// Steps among which the change points are drawn.
     k: u64,
     /// Whether points of sequential stretches count.
     sequential: bool,
     phases: bool,
     final_wait: bool,
-    /// `change[i - 1]` is k_i.
-    change: [u64; MAX_DEPTH],
     threads: Priorities,
 }
 
@@ -90,36 +83,8 @@ impl Pct {
 
     /// Draws the change points among the k steps after this one.
     fn draw_changes(&mut self, after: u64) {
-        for i in 0..self.depth - 1 {
-            self.change[i] = after + 1 + self.rng.below(self.k);
-        }
-        self.find_next_change(after);
-    }
-
-    /// Step number `step` (counted from 1) has been given to `t`: is it a change point?
-    #[inline(always)]
-    fn passed(&mut self, step: u64, t: ThreadId) {
-        if step >= self.next_change {
-            self.change_at(step, t);
-        }
-    }
-
-    #[cold]
-    #[link_section = "raddle_run"]
-    fn change_at(&mut self, step: u64, t: ThreadId) {
-        // Steps of a sequential stretch were not asked for: all change points up to here are meant.
-        for i in 1..self.depth {
-            if (self.next_change..=step).contains(&self.change[i - 1]) {
-                // Several change points on one step: the last one counts, as in the paper's loop.
-                self.threads.set(t, (self.depth - i) as i64);
-            }
-        }
-        self.find_next_change(step);
-    }
-
-    fn find_next_change(&mut self, after: u64) {
-        let points = &self.change[..self.depth - 1];
-        self.next_change = points.iter().copied().filter(|&k| k > after).min().unwrap_or(u64::MAX);
+        let (rng, k) = (&mut self.rng, self.k);
+        self.changes.draw(after, |_| after + 1 + rng.below(k));
     }
 }
 
@@ -145,16 +110,12 @@ impl Policy for Pct {
             (_, true) => run.profile.points,
             _ => run.profile.steps,
         };
-        self.k = match parameters[1] as u64 {
-            0 if seen == 0 => FIRST_K,
-            0 => seen,
-            k => k,
-        };
+        self.k = changes::steps(parameters[1], seen);
         let depth = match parameters[0] as usize {
             0 => depth::largest(run.profile.threads.max(2), self.k, self.k, parameters[RULE.tries]),
             depth => depth,
         };
-        self.depth = drawn(&mut self.rng, depth.clamp(1, MAX_DEPTH), parameters[2]);
+        self.changes.start(drawn(&mut self.rng, depth.clamp(1, MAX_DEPTH), parameters[2]));
         self.draw_changes(0);
         self.threads.start();
     }
@@ -166,29 +127,27 @@ impl Policy for Pct {
         if self.sequential {
             // What was passed since the last time was passed by the thread that was alone.
             step = point.points - 1;
-            self.passed(step, point.current);
+            self.changes.passed(step, point.current, &mut self.threads);
         } else if point.opened {
             if self.phases {
                 self.draw_changes(step - 1);
             }
-            self.passed(step, point.current);
+            self.changes.passed(step, point.current, &mut self.threads);
         }
         let mut chosen = self.threads.winner().unwrap_or(point.current);
         if self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit {
             self.threads.lower(chosen);
             chosen = self.threads.winner().unwrap_or(point.current);
         }
-        self.passed(step + 1, chosen);
+        self.changes.passed(step + 1, chosen, &mut self.threads);
         chosen
     }
 
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
-        // Its own step may have been a change point.
-        if self.threads.winner() != Some(current) || self.sequential {
+        if self.sequential {
             return 0;
         }
-        // The next step that is asked for is the one after those; the change point must be among the asked.
-        self.next_change.saturating_sub(steps + 1).min(most)
+        self.changes.lease(current, steps, most, &self.threads)
     }
 
     fn lower(&mut self, t: ThreadId) {

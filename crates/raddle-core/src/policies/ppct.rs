@@ -27,7 +27,7 @@
 //!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
-use crate::policies::pct::{FIRST_K, MAX_DEPTH};
+use crate::policies::changes::{self, MAX_DEPTH};
 use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Patience, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -109,11 +109,7 @@ impl Policy for Ppct {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.depth = (run.parameters[0] as usize).clamp(1, MAX_DEPTH);
-        let k = match run.parameters[1] as u64 {
-            0 if run.profile.steps == 0 => FIRST_K,
-            0 => run.profile.steps,
-            k => k,
-        };
+        let k = changes::steps(run.parameters[1], run.profile.steps);
         self.drawn_from = match run.parameters[2] as usize {
             0 => (run.profile.threads as usize).clamp(1, MAX_THREADS),
             n => n,

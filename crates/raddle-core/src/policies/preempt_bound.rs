@@ -6,7 +6,7 @@
 //! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for
 //! [`super::pct`].
 
-use super::pct::FIRST_K;
+use super::changes;
 use super::preempt_always::another;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
@@ -47,11 +47,7 @@ impl Policy for PreemptBound {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.preemptions = (run.parameters[0] as usize).min(MOST);
-        let k = match run.parameters[1] as u64 {
-            0 if run.profile.steps == 0 => FIRST_K,
-            0 => run.profile.steps,
-            k => k,
-        };
+        let k = changes::steps(run.parameters[1], run.profile.steps);
         for i in 0..self.preemptions {
             let (one, other) = (self.rng.below(k), self.rng.below(k));
             self.at[i] = match run.parameters[2] as u32 {

@@ -38,9 +38,15 @@ impl Policy for Random {
 
     #[link_section = "raddle_run"]
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        let k = self.rng.below(point.enabled.len() as u64) as usize;
-        point.enabled.nth(k).unwrap_or(point.current)
+        any(point, &mut self.rng)
     }
+}
+
+/// Any enabled thread, uniformly.
+#[inline(always)]
+pub fn any(point: &Point<'_>, rng: &mut Rng) -> ThreadId {
+    let k = rng.below(point.enabled.len() as u64) as usize;
+    point.enabled.nth(k).unwrap_or(point.current)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //! never find a bug whose constraints come in another order. So the bound that we can prove is
 //! 1/((d−1)·n·k·r^(d−2)). `d=0`, the default, is the depth rule of the stride paper's section V.B.
 
+use super::changes::{self, Changes, MAX_DEPTH};
 use super::depth;
-use super::pct::{FIRST_K, MAX_DEPTH};
 use super::priorities::Priorities;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
@@ -40,48 +40,21 @@ pub const RULE: depth::Rule = depth::Rule { depth: 0, confidence: 3, runs: 4, tr
 #[repr(C)]
 pub struct Rpro {
     rng: Rng,
-    depth: usize,
-    next_change: u64,
-    change: [u64; MAX_DEPTH],
+    changes: Changes,
     threads: Priorities,
 }
 
 impl Rpro {
-    #[inline(always)]
-    fn passed(&mut self, step: u64, t: ThreadId) {
-        if step == self.next_change {
-            self.change_at(step, t);
-        }
-    }
-
-    #[cold]
-    fn change_at(&mut self, step: u64, t: ThreadId) {
-        for i in 1..self.depth {
-            if self.change[i - 1] == step {
-                self.threads.set(t, (self.depth - i) as i64);
-            }
-        }
-        self.find_next_change(step);
-    }
-
-    fn find_next_change(&mut self, after: u64) {
-        let points = &self.change[..self.depth - 1];
-        self.next_change = points.iter().copied().filter(|&k| k > after).min().unwrap_or(u64::MAX);
-    }
-
     /// Draws the change points: which of them comes first is drawn too, because the priority that a thread gets
     /// goes by the number of the change point.
     fn draw_changes(&mut self, k: u64, radius: u64) {
-        let changes = self.depth - 1;
+        let (rng, changes) = (&mut self.rng, self.changes.count());
         if changes == 0 {
-            return self.find_next_change(0);
+            return self.changes.draw(0, |_| 0);
         }
-        let first = 1 + self.rng.below(k);
-        let earliest = self.rng.below(changes as u64) as usize;
-        for i in 0..changes {
-            self.change[i] = if i == earliest { first } else { first + 1 + self.rng.below(radius) };
-        }
-        self.find_next_change(0);
+        let first = 1 + rng.below(k);
+        let earliest = 1 + rng.below(changes as u64) as usize;
+        self.changes.draw(0, |i| if i == earliest { first } else { first + 1 + rng.below(radius) });
     }
 }
 
@@ -89,16 +62,12 @@ impl Policy for Rpro {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         let radius = run.parameters[1] as u64;
-        let k = match run.parameters[2] as u64 {
-            0 if run.profile.steps == 0 => FIRST_K,
-            0 => run.profile.steps,
-            k => k,
-        };
+        let k = changes::steps(run.parameters[2], run.profile.steps);
         let depth = match run.parameters[0] as usize {
             0 => depth::largest(run.profile.threads.max(2), k, radius, run.parameters[RULE.tries]),
             depth => depth,
         };
-        self.depth = depth.clamp(1, MAX_DEPTH);
+        self.changes.start(depth);
         self.draw_changes(k, radius.max(1));
         self.threads.start();
     }
@@ -106,18 +75,15 @@ impl Policy for Rpro {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         self.threads.follow(point.enabled, &mut self.rng);
         if point.opened {
-            self.passed(point.step, point.current);
+            self.changes.passed(point.step, point.current, &mut self.threads);
         }
         let chosen = self.threads.winner().unwrap_or(point.current);
-        self.passed(point.step + 1, chosen);
+        self.changes.passed(point.step + 1, chosen, &mut self.threads);
         chosen
     }
 
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
-        if self.threads.winner() != Some(current) {
-            return 0;
-        }
-        self.next_change.saturating_sub(steps + 1).min(most)
+        self.changes.lease(current, steps, most, &self.threads)
     }
 
     fn lower(&mut self, t: ThreadId) {

@@ -22,7 +22,8 @@
 //! Threads are known from run to run by the path of their creation.
 
 use super::depth;
-use crate::lessons::Paths;
+use super::random::any;
+use crate::lessons::Kin;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -54,12 +55,10 @@ pub struct Stride {
     left: u64,
     fixed: u64,
     ratio: f64,
-    paths: Paths,
+    kin: Kin,
     /// The longest stride of each thread, by id; 0 where none was seen.
     longest: [u64; MAX_THREADS],
     created: usize,
-    /// Where the lessons are: they do not move during a run.
-    lessons: Option<&'static crate::lessons::Lessons>,
 }
 
 impl Stride {
@@ -68,9 +67,7 @@ impl Stride {
         self.longest[t.index()] = if self.fixed > 0 {
             self.fixed
         } else {
-            let path = self.paths.of(t);
-            let known = self.lessons.and_then(|l| l.threads().iter().find(|thread| thread.path == path));
-            known.map_or(1, |thread| ceiling(f64::from(thread.steps) / self.ratio))
+            self.kin.lesson(t).map_or(1, |(_, thread)| ceiling(f64::from(thread.steps) / self.ratio))
         };
     }
 }
@@ -87,17 +84,14 @@ impl Policy for Stride {
         self.left = 0;
         self.ratio = if run.parameters[0] > 0.0 { run.parameters[0] } else { 3.4 };
         self.fixed = run.parameters[1] as u64;
-        self.paths.start();
+        self.kin.start(run.lessons);
         self.longest[..self.created].fill(0);
         self.created = 0;
-        // SAFETY: lessons live in the shared block or, in tests, longer than the run; they are not used after it,
-        // because `start` comes before anything else of the next one.
-        self.lessons = Some(unsafe { &*core::ptr::from_ref(run.lessons) });
         self.meet(ThreadId::MAIN);
     }
 
     fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.paths.created(parent, child);
+        self.kin.created(parent, child);
         self.meet(child);
     }
 
@@ -106,8 +100,7 @@ impl Policy for Stride {
             self.left -= 1;
             return self.runner;
         }
-        let k = self.rng.below(point.enabled.len() as u64) as usize;
-        self.runner = point.enabled.nth(k).unwrap_or(point.current);
+        self.runner = any(point, &mut self.rng);
         let longest = self.longest[self.runner.index()].max(1);
         self.left = if longest == 1 { 0 } else { self.rng.below(longest) };
         self.runner
@@ -262,14 +255,25 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_the_rest_of_the_stride() {
+    fn a_lease_is_kept() {
         let program = toy::Program::straight(&[50, 50]);
         let mut policy = stride();
+        let mut longest = 0;
         for seed in 0..100 {
-            toy::run_with(&mut *policy, &program, seed, &parameters(3.4, 20.0), toy::UNKNOWN, |policy, point| {
-                let lease = policy.lease(point.current, point.step, 100);
-                assert!(lease <= 19 && (lease == 0 || policy.runner == point.current));
+            let mut promised = Vec::new();
+            let with = parameters(3.4, 20.0);
+            let run = toy::run_with(&mut *policy, &program, seed, &with, toy::UNKNOWN, |policy, point| {
+                promised.push((point.points as usize - 1, point.current, policy.lease(point.current, point.step, 100)));
             });
+            for (at, t, steps) in promised {
+                let rest = &run.schedule[at..];
+                // At its end a thread has no steps left.
+                let left = rest.iter().filter(|&&s| s == t.index()).count();
+                let kept = rest.iter().take_while(|&&s| s == t.index()).count();
+                assert!(kept >= left.min(steps as usize), "{kept} of {steps} steps at {at}: {:?}", run.schedule);
+                longest = longest.max(steps);
+            }
         }
+        assert_eq!(longest, 19);
     }
 }

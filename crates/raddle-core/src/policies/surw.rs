@@ -7,6 +7,7 @@
 //!
 //! Deviations: objects are known by their address. While nothing is known, in the first runs, it is a random walk.
 
+use super::random::any;
 use super::urw::Weights;
 use crate::lessons::Count;
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
@@ -74,7 +75,7 @@ impl Policy for Surw {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         let all = (0..point.pending.len() as u16).map(ThreadId);
         if self.object == 0 {
-            return any(&mut self.rng, point);
+            return any(point, &mut self.rng);
         }
         if self.intended.is_none_or(|t| self.weights.of(t) == 0) {
             self.intended = self.weights.draw(&mut self.rng, all.clone(), 0);
@@ -85,7 +86,7 @@ impl Policy for Surw {
         let chosen = match free.clone().count() {
             0 => {
                 self.mistakes += 1;
-                any(&mut self.rng, point)
+                any(point, &mut self.rng)
             }
             count => {
                 let k = self.rng.below(count as u64) as usize;
@@ -99,12 +100,6 @@ impl Policy for Surw {
         }
         chosen
     }
-}
-
-/// Any enabled thread, uniformly.
-fn any(rng: &mut Rng, point: &Point<'_>) -> ThreadId {
-    let k = rng.below(point.enabled.len() as u64) as usize;
-    point.enabled.nth(k).unwrap_or(point.current)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!
 //! Deviations: a thread that takes more steps than it ever did, or was never seen, has the weight of one step.
 
-use crate::lessons::{Lessons, Paths, ThreadLesson};
+use crate::lessons::{Kin, Lessons, ThreadLesson};
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -27,26 +27,20 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 /// zeroed.
 #[repr(C)]
 pub struct Weights {
-    paths: Paths,
+    kin: Kin,
     /// By thread id; 0 where nothing is known.
     left: [u64; MAX_THREADS],
     seen: usize,
     /// By the place of a thread in the lessons: its events and those of all its descendants.
     family: [u64; MAX_THREADS],
-    /// Where the lessons are: they do not move during a run.
-    lessons: Option<&'static Lessons>,
 }
 
 impl Weights {
     /// A run starts; `events` says how many events a thread of the lessons has.
     pub fn start(&mut self, lessons: &Lessons, events: impl Fn(usize, &ThreadLesson) -> u64) {
-        self.paths.start();
+        self.kin.start(lessons);
         self.left[..self.seen].fill(0);
         self.seen = 1;
-        // SAFETY: lessons live in the shared block or, in tests, longer than the run; they are not used after it,
-        // because `start` comes before anything else of the next one.
-        let lessons: &'static Lessons = unsafe { &*core::ptr::from_ref(lessons) };
-        self.lessons = Some(lessons);
         let threads = lessons.threads();
         for (i, thread) in threads.iter().enumerate() {
             self.family[i] = events(i, thread);
@@ -63,10 +57,8 @@ impl Weights {
 
     /// A thread has been created: what it has left is no longer its creator's.
     pub fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.paths.created(parent, child);
-        let path = self.paths.of(child);
-        let threads = self.lessons.map_or(&[][..], Lessons::threads);
-        let family = threads.iter().position(|thread| thread.path == path).map_or(0, |i| self.family[i]);
+        self.kin.created(parent, child);
+        let family = self.kin.lesson(child).map_or(0, |(place, _)| self.family[place]);
         self.seen = self.seen.max(child.index() + 1);
         self.left[child.index()] = family;
         self.left[parent.index()] = self.left[parent.index()].saturating_sub(family);

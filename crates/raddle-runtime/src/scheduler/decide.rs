@@ -179,21 +179,14 @@ impl Scheduler {
         debug_assert!(self.enabled.contains(chosen));
         self.enabled.settle();
         let decision = Decision::new(chosen, self.pending[chosen.index()].kind);
-        let (capacity, max_steps) = (self.settings().log_capacity, self.settings().max_steps);
-        let log = self.log;
         let results = self.results();
         results.steps = step + 1;
         results.guard_fired = fired;
-        results.hash = Scheduler::hash(results.hash, decision.0);
-        if results.log_len < capacity {
-            // SAFETY: the log has room for `capacity` decisions.
-            unsafe { log.add(results.log_len as usize).write(decision.0) };
-            results.log_len += 1;
-        }
+        self.record(decision);
         if self.traces {
             self.trace(chosen);
         }
-        if step + 1 > max_steps {
+        if step + 1 > self.settings().max_steps {
             self.limit_reached();
         }
         chosen
@@ -237,15 +230,8 @@ impl Scheduler {
             Engine::Order(_) => None,
         }?;
         let decision = Decision::new(picked, EventKind::Woken);
-        let (capacity, log) = (self.settings().log_capacity, self.log_end());
-        let results = self.results();
-        results.steps += 1;
-        results.hash = Scheduler::hash(results.hash, decision.0);
-        if results.log_len < capacity {
-            // SAFETY: the log has room for `capacity` decisions.
-            unsafe { log.write(decision.0) };
-            results.log_len += 1;
-        }
+        self.results().steps += 1;
+        self.record(decision);
         Some(picked)
     }
 
@@ -329,6 +315,19 @@ impl Scheduler {
         let objects = unsafe { &mut (*self.block).trace.objects };
         if let Some(place) = objects.get_mut(last) {
             *place = object;
+        }
+    }
+
+    /// A decision becomes part of the run's schedule, and of its log while there is room.
+    #[inline(always)]
+    pub(super) fn record(&mut self, decision: Decision) {
+        let (capacity, log) = (self.settings().log_capacity, self.log);
+        let results = self.results();
+        results.hash = Scheduler::hash(results.hash, decision.0);
+        if results.log_len < capacity {
+            // SAFETY: the log has room for `capacity` decisions.
+            unsafe { log.add(results.log_len as usize).write(decision.0) };
+            results.log_len += 1;
         }
     }
 

@@ -512,6 +512,22 @@ impl Scheduler {
     /// thread that goes on.
     #[inline(always)]
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
+        let ready = self.come(me, event, wait, deadline);
+        let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
+        let quiet = quiet && !self.follows_every;
+        if self.alive == 1 && ready && quiet {
+            if self.watched {
+                self.tell_alone(me);
+            }
+            return me;
+        }
+        self.stand(me, wait, ready, deadline);
+        self.decide(me)
+    }
+
+    /// Notes what `me` is about to do; says whether what it needs is there.
+    #[inline(always)]
+    fn come(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
         let points = self.results().points + 1;
         self.results().points = points;
         if points.is_multiple_of(LOOK_OUTSIDE) {
@@ -527,20 +543,12 @@ impl Scheduler {
         thread.wait = wait;
         thread.wake = Wake::Go;
         thread.deadline = deadline;
-        let ready = self.ready(me);
-        let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
-        let quiet = quiet && !self.follows_every;
-        if self.alive == 1 && ready && quiet {
-            if self.watched {
-                self.tell_alone(me);
-            }
-            return me;
-        }
-        self.arrive_shared(me, wait, ready, deadline)
+        self.ready(me)
     }
 
+    /// `me` stands before its step, and others may go first.
     #[inline(always)]
-    fn arrive_shared(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) -> ThreadId {
+    fn stand(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) {
         if self.alive > 1 {
             self.results().shared_points += 1;
         }
@@ -557,7 +565,6 @@ impl Scheduler {
             self.noted(note::TIMED);
             self.timers.insert(me, deadline);
         }
-        self.decide(me)
     }
 
     /// Thread `me` has been chosen and goes on.

@@ -2,13 +2,13 @@
 //! nobody gets on. Who stands and who goes is the gate's business: see `switch::gate`.
 
 use raddle_core::policy::Policy;
-use raddle_core::{Decision, Event, EventKind, ThreadId};
+use raddle_core::{Decision, Event, ThreadId};
 
 use super::clock::NEVER;
 use super::decide::Engine;
 use super::idle::{Idle, Outside};
-use super::thread::{Life, Packed, Wait, Wake};
-use super::{Scheduler, BACK_OFF, LOOK_OUTSIDE};
+use super::thread::{Life, Packed, Wait};
+use super::{Scheduler, BACK_OFF};
 use crate::failure;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
@@ -25,37 +25,10 @@ impl Scheduler {
 
     /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`.
     pub fn arrive_in_parallel(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) {
-        let points = self.results().points + 1;
-        self.results().points = points;
-        if points.is_multiple_of(LOOK_OUTSIDE) {
-            self.look_outside_now_and_then();
-        }
-        self.clock.point();
-        if event.kind != EventKind::Clock {
-            self.clock.other_work();
-        }
-        self.account(me);
-        self.pending[me.index()] = event;
-        let thread = &mut self.threads[me.index()];
-        thread.wait = wait;
-        thread.wake = Wake::Go;
-        thread.deadline = deadline;
-        thread.last_point = points;
-        let ready = self.ready(me);
-        if self.alive > 1 {
-            self.results().shared_points += 1;
-        }
-        self.enabled.set(me, ready);
-        let key = wait.get().key();
-        if key != 0 {
-            self.waiters.insert(me, key);
-        }
-        if wait.is_polled() && !ready {
-            self.polled.set(me, true);
-        }
-        if deadline != NEVER {
-            self.timers.insert(me, deadline);
-        }
+        let ready = self.come(me, event, wait, deadline);
+        let points = self.results().points;
+        self.threads[me.index()].last_point = points;
+        self.stand(me, wait, ready, deadline);
         self.expire();
         if self.threads[me.index()].signals != 0 {
             // Sent while it ran: it does not wait before it has handled them.
@@ -66,16 +39,10 @@ impl Scheduler {
     /// Thread `me` goes on: logs every step, and counts those that were taken while others could.
     pub fn take_step(&mut self, me: ThreadId) {
         let decision = Decision::new(me, self.pending[me.index()].kind);
-        let (capacity, max_steps) = (self.settings().log_capacity, self.settings().max_steps);
-        let (log, last) = (self.log, core::mem::replace(&mut self.last, me));
-        let results = self.results();
-        results.switches += u64::from(me != last);
-        results.hash = Scheduler::hash(results.hash, decision.0);
-        if results.log_len < capacity {
-            // SAFETY: the log has room for `capacity` decisions.
-            unsafe { log.add(results.log_len as usize).write(decision.0) };
-            results.log_len += 1;
-        }
+        let max_steps = self.settings().max_steps;
+        let last = core::mem::replace(&mut self.last, me);
+        self.results().switches += u64::from(me != last);
+        self.record(decision);
         if self.enabled.len() < 2 {
             self.alone = true;
             return;

@@ -6,6 +6,7 @@
 //!
 //! [`Choice`] is what can be chosen at a point; [`fair`] keeps threads that wait busily from running for ever.
 
+pub mod bounded;
 pub mod fair;
 pub mod frontier;
 pub mod independence;

@@ -1,0 +1,67 @@
+//! Iterative bounding: what searches have in common that explore one bound after the other.
+
+use core::marker::PhantomData;
+
+use super::fair::Fair;
+use super::frontier::Frontier;
+use super::{unchosen, Choice};
+use crate::policy::{Explored, Point, Policy, Run};
+use crate::thread::ThreadId;
+
+/// What a bound is on.
+pub trait Cost {
+    /// The thread that takes the next step, as the frontier wants it; asks the frontier for all that costs.
+    fn choose(frontier: &mut Frontier, choice: &Choice) -> usize;
+}
+
+/// A search under growing bounds. Valid when zeroed.
+#[repr(C)]
+pub struct Bounded<C> {
+    fair: Fair,
+    frontier: Frontier,
+    cost: PhantomData<C>,
+}
+
+impl<C> Bounded<C> {
+    /// A policy on the heap, for tests that need no process.
+    #[cfg(test)]
+    pub(crate) fn boxed() -> Box<Bounded<C>> {
+        super::model::zeroed()
+    }
+}
+
+impl<C: Cost> Policy for Bounded<C> {
+    fn start(&mut self, run: &Run<'_>) {
+        self.fair.start();
+        self.frontier.start(run.parameters[0] as u32);
+    }
+
+    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        let Some(choice) = Choice::at(point, &mut self.fair, &mut self.frontier.explored) else {
+            return unchosen(point);
+        };
+        let chosen = C::choose(&mut self.frontier, &choice);
+        self.fair.chosen(chosen);
+        ThreadId(chosen as u16)
+    }
+
+    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.frontier.pick(waiters)
+    }
+
+    fn undo(&mut self) {
+        self.frontier.undo();
+    }
+
+    fn bound(&self) -> Option<u32> {
+        Some(self.frontier.bound())
+    }
+
+    fn gaps(&self) -> u32 {
+        self.frontier.explored.gaps
+    }
+
+    fn over(&self) -> Option<Explored> {
+        self.frontier.over()
+    }
+}
