@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test bench soak docs check setup clean
+.PHONY: all build demo test bench soak papers docs check setup clean
 
 all: build
 
@@ -40,6 +40,10 @@ bench: setup build
 # Ten million runs in one process and a million forked ones: nothing may grow. Takes minutes.
 soak: setup build
 	$(CARGO) test --release -p raddle-cli --test soak -- --ignored --nocapture --test-threads=1
+
+# The page of the docs with our tables beside the papers'. Takes hours.
+papers: setup build
+	PATH=$$PWD/target/release:$$PATH raddle compare --experiment all --seed 1 --jobs $$(nproc) --markdown docs/src/papers.md
 
 docs:
 	mdbook build docs

@@ -1,27 +1,44 @@
-// parallel: fork-join: W workers do the same amount of work each and add up what comes of it; W, amount
+// parallel: fork and join: in each of R rounds main hands a share of the work to each of W workers of a pool, and waits for all; W, amount, R
 #include "work.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
+static long workers, amount, rounds;
+static long round_now, busy;
 static uint64_t sum;
-static long amount;
 
 static void *worker(void *number) {
-    uint64_t result = work((uintptr_t)number + 1, amount);
-    OK(pthread_mutex_lock(&mutex));
-    sum += result;
-    OK(pthread_mutex_unlock(&mutex));
+    for (long round = 1; round <= rounds; round++) {
+        OK(pthread_mutex_lock(&mutex));
+        while (round_now < round) OK(pthread_cond_wait(&begun, &mutex));
+        OK(pthread_mutex_unlock(&mutex));
+        uint64_t result = work((uintptr_t)number + round, amount);
+        OK(pthread_mutex_lock(&mutex));
+        sum += result;
+        if (--busy == 0) OK(pthread_cond_signal(&ended));
+        OK(pthread_mutex_unlock(&mutex));
+    }
     return NULL;
 }
 
 int main(int count, char **arguments) {
-    long workers = argument(count, arguments, 1, 4);
+    workers = argument(count, arguments, 1, 4);
     amount = argument(count, arguments, 2, 1000);
+    rounds = argument(count, arguments, 3, 4);
     pthread_t threads[MOST];
     uint64_t expected = 0;
     if (workers < 1 || workers > MOST) return 2;
     for (long i = 0; i < workers; i++) OK(pthread_create(&threads[i], NULL, worker, (void *)i));
+    for (long round = 1; round <= rounds; round++) {
+        OK(pthread_mutex_lock(&mutex));
+        round_now = round;
+        busy = workers;
+        OK(pthread_cond_broadcast(&begun));
+        while (busy > 0) OK(pthread_cond_wait(&ended, &mutex));
+        OK(pthread_mutex_unlock(&mutex));
+    }
     for (long i = 0; i < workers; i++) OK(pthread_join(threads[i], NULL));
-    // The first worker's result says whether the work was done; to do all of it again would be most of the run.
-    for (long i = 0; i < workers && amount <= 1000; i++) expected += work(i + 1, amount);
+    // To do all of the work again would be most of the run.
+    for (long i = 0; i < workers * rounds && amount <= 1000; i++) expected += work(i % workers + i / workers + 1, amount);
     return amount <= 1000 && sum != expected;
 }

@@ -17,7 +17,7 @@ enum { MOST = 64 };
     } while (0)
 
 // Steps of a generator that cannot be skipped: about three nanoseconds each.
-static uint64_t work(uint64_t state, long amount) {
+static inline uint64_t work(uint64_t state, long amount) {
     for (long i = 0; i < amount; i++) {
         state ^= state << 13;
         state ^= state >> 7;

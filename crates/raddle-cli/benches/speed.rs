@@ -342,68 +342,45 @@ impl Kernel {
     }
 }
 
-/// PPCT against PCT, and both against the bare program.
+/// PPCT against PCT, and both against the bare program. Depths above 1, one core, and a model of more cores are in
+/// `raddle compare --experiment needlepoint-8`.
 fn parallel(bench: &mut Bench) {
-    const FORK_JOIN: Kernel = Kernel { name: "fork-join", arguments: &["3000000"], others: 1 };
-    const BARRIER: Kernel = Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 };
-    const PIPELINE: Kernel = Kernel { name: "pipeline", arguments: &["300000", "16"], others: 2 };
+    // Of the last two nobody can expect 2W/(W+1): main, when it is low, creates the workers one by one; stages wait
+    // for the low one, each behind the other.
+    const KERNELS: [Kernel; 5] = [
+        Kernel { name: "fork-join", arguments: &["1000000", "4"], others: 1 },
+        Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 },
+        Kernel { name: "pipeline", arguments: &["300000", "12"], others: 2 },
+        Kernel { name: "create-join", arguments: &["4000000"], others: 1 },
+        Kernel { name: "stages", arguments: &["300000", "12"], others: 2 },
+    ];
     unpin();
-    for kernel in [FORK_JOIN, BARRIER, PIPELINE] {
+    for kernel in KERNELS {
         for workers in [2, 4, 8, 16] {
             let ppct = format!("ppct:d=1,n={}", workers + kernel.others);
             let mut best = [f64::MAX; 4];
             for _ in 0..REPETITIONS {
-                let stress = kernel.seconds(bench, "stress", workers);
                 let measured = [
                     kernel.seconds(bench, "pct:d=1", workers),
                     kernel.seconds(bench, &ppct, workers),
-                    stress,
+                    kernel.seconds(bench, "stress", workers),
                     kernel.bare(bench, workers),
                 ];
                 best.iter_mut().zip(measured).for_each(|(best, now)| *best = best.min(now));
             }
             let [pct, ppct, stress, bare] = best;
             let possible = 2.0 * workers as f64 / (workers as f64 + 1.0);
-            let equal = kernel.name != "pipeline";
+            let independent = !["create-join", "stages"].contains(&kernel.name);
+            let bar = |bar: &'static str| if independent { bar } else { "-" };
             let what = format!("{} of {workers}, depth 1, two cores", kernel.name);
             let share = format!("{:.0}% of {possible:.2}x", 100.0 * pct / ppct / possible);
             let against = format!("{share}; pct {:.1} ms", 1e3 * pct);
-            let bar = if equal { "85%" } else { "-" };
-            bench.row(&what, format!("{:.2}x of pct's speed", pct / ppct), against, bar);
+            bench.row(&what, format!("{:.2}x of pct's speed", pct / ppct), against, bar("85%"));
             let measured = format!("{:.2}x, stress {:.2}x of the bare time", ppct / bare, stress / bare);
-            bench.row("", measured, format!("{:.1} ms bare", 1e3 * bare), "1.5x where points are rare");
+            bench.row("", measured, format!("{:.1} ms bare", 1e3 * bare), bar("1.5x"));
         }
     }
-    depths(bench, &BARRIER);
     pin();
-    let speed = speed_over_pct(bench, &BARRIER, 1);
-    bench.row("barrier of 8, depth 1, one core", format!("{speed:.2}x of pct's speed"), "-".into(), "-");
-}
-
-fn speed_over_pct(bench: &Bench, kernel: &Kernel, depth: usize) -> f64 {
-    let (mut pct, mut ppct) = (f64::MAX, f64::MAX);
-    for _ in 0..REPETITIONS {
-        pct = pct.min(kernel.seconds(bench, &format!("pct:d={depth},k=60"), 8));
-        ppct = ppct.min(kernel.seconds(bench, &format!("ppct:d={depth},k=60,n=9"), 8));
-    }
-    pct / ppct
-}
-
-/// More depth leaves less in parallel. What more cores would give is a model: Amdahl's law with the serial share that
-/// two cores show.
-fn depths(bench: &mut Bench, kernel: &Kernel) {
-    for depth in 1..=4 {
-        let speed = speed_over_pct(bench, kernel, depth);
-        let serial = (2.0 / speed - 1.0).clamp(0.0, 1.0);
-        let model = |cores: f64| 1.0 / (serial + (1.0 - serial) / cores);
-        let modelled = format!(
-            "model, not measured: 8 cores {:.1}x, 64 cores {:.1}x (serial share {serial:.2})",
-            model(8.0),
-            model(64.0)
-        );
-        let what = format!("{} of 8, depth {depth}, two cores", kernel.name);
-        bench.row(&what, format!("{speed:.2}x of pct's speed"), modelled, "-");
-    }
 }
 
 fn points(bench: &mut Bench) {

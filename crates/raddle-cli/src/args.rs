@@ -188,7 +188,7 @@ pub struct Replay {
 }
 
 /// `raddle compare`.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(allow_negative_numbers = true)]
 pub struct Compare {
     /// The policies, separated by commas or semicolons (can be repeated) [default: all]
@@ -225,6 +225,9 @@ pub struct Compare {
     /// Write a line for each run
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
+    /// Write the tables of experiments, ours beside the papers', as a page in Markdown; - is standard output
+    #[arg(long, value_name = "FILE", requires = "experiment")]
+    pub markdown: Option<PathBuf>,
     /// Which operations are schedule points: sync, atomic, race or memory [default: what a header
     /// says, or the richest that the program offers]
     #[arg(long, value_name = "LEVEL")]
@@ -235,6 +238,9 @@ pub struct Compare {
     /// Stop comparing after so many seconds, with what there is
     #[arg(long, value_name = "SECONDS")]
     pub time: Option<f64>,
+    /// Give one policy on one program at most so many seconds: what is cut short has fewer runs, and says so
+    #[arg(long, value_name = "SECONDS")]
+    pub limit: Option<f64>,
     /// A run that takes longer, by the wall clock, has failed [default: 10]
     #[arg(long, value_name = "SECONDS")]
     pub run_timeout: Option<f64>,

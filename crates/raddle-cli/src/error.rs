@@ -106,6 +106,9 @@ pub enum Error {
     /// The current directory is gone.
     #[error("the current directory cannot be used: {0}")]
     Directory(#[source] io::Error),
+    /// The process cannot be put on other cores.
+    #[error("cannot choose the cores to run on: {0}")]
+    Cores(#[source] io::Error),
     /// `raddle compare` without a program.
     #[error("there is nothing to compare: name a program after --, a folder with --suite or an experiment with --experiment")]
     NothingToCompare,

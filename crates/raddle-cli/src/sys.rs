@@ -76,6 +76,16 @@ pub fn cores_from_here() -> Vec<usize> {
     cores
 }
 
+/// The machine in a few words: its processor, its cores, its kernel.
+pub fn machine() -> String {
+    let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    // What follows the version names a build of it.
+    let version = kernel.trim().split('-').next().unwrap_or_default().to_string();
+    format!("{}, {} cores, Linux {version}", model.unwrap_or("an unknown processor"), allowed_cores().len())
+}
+
 /// Stays on these cores from now on, with all children.
 pub fn pin_to(cores: &[usize]) -> io::Result<()> {
     // SAFETY: the set is plain data of the size that is passed.

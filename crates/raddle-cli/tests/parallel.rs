@@ -71,11 +71,11 @@ fn explore(folder: &Folder, options: &[&str], arguments: &[&str]) -> Value {
 
 #[test]
 fn kernels_are_correct_with_many_workers() {
-    for kernel in ["fork-join", "barrier", "pipeline"] {
+    for kernel in ["fork-join", "barrier", "pipeline", "stencil", "create-join", "stages"] {
         let folder = Folder::new();
         compile(&folder, &format!("parallel/{kernel}.c"));
         for policy in ["stress", "random-sleep", "ppct:d=4", "pct"] {
-            let report = explore(&folder, &["--policy", policy, "--runs", "10", "--seed", "2"], &["9", "1000", "5"]);
+            let report = explore(&folder, &["--policy", policy, "--runs", "10", "--seed", "2"], &["9", "50", "5"]);
             assert_eq!((&report["runs"], &report["failing_runs"]), (&10.into(), &0.into()), "{kernel} under {policy}");
         }
     }

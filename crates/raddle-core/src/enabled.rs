@@ -98,6 +98,16 @@ impl EnabledSet {
         None
     }
 
+    /// The first enabled thread with a larger id than this one.
+    pub fn after(&self, t: ThreadId) -> Option<ThreadId> {
+        let next = t.index() + 1;
+        let (first, bit) = (next / 64, next % 64);
+        let words = self.bits[..self.used as usize].iter().enumerate().skip(first);
+        let seen = |(i, word): (usize, &u64)| (i, if i == first { word >> bit << bit } else { *word });
+        let (i, word) = words.map(seen).find(|(_, word)| *word != 0)?;
+        Some(ThreadId((i * 64) as u16 + word.trailing_zeros() as u16))
+    }
+
     /// The first 64 threads, a bit each.
     #[inline]
     pub fn first_64(&self) -> u64 {
@@ -176,6 +186,15 @@ mod tests {
     use super::*;
     use crate::rng::Rng;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn who_comes_after() {
+        let mut set = EnabledSet::new();
+        [3, 63, 64, 200].into_iter().for_each(|t| drop(set.set(ThreadId(t), true)));
+        let after = |t: u16| set.after(ThreadId(t)).map(|t| t.0);
+        assert_eq!([0, 3, 62, 63, 64, 199, 200].map(after), [3, 63, 63, 64, 200, 200, 0].map(|t| (t > 0).then_some(t)));
+        assert_eq!(EnabledSet::new().after(ThreadId(0)), None);
+    }
 
     #[test]
     fn behaves_like_an_ordered_set() {

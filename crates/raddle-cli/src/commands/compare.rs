@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::test::{Said, Tester};
 use super::{print, program, write_json};
@@ -9,17 +10,18 @@ use crate::args::{self, TestOptions};
 use crate::campaign::interrupt;
 use crate::campaign::stdin::Stdin;
 use crate::compare::build::Builder;
-use crate::compare::experiments::{self, Experiment};
+use crate::compare::experiments::{self, Experiment, Shown};
 use crate::compare::policies::{self, Wanted};
 use crate::compare::raw::Raw;
 use crate::compare::suite::{self, Entry};
-use crate::compare::{csv, html, table, Candidate, Comparer, Comparison, Skipped};
+use crate::compare::{csv, html, table, Candidate, Comparer, Comparison, Known, Skipped};
 use crate::config;
 use crate::error::Error;
 use crate::exit_code;
 use crate::options::{within, OptionError, Options};
 use crate::runtime_library;
 use crate::sync_functions::SyncFunctions;
+use crate::sys;
 
 /// Repetitions when none are asked for.
 const DEFAULT_REPEAT: u64 = 5;
@@ -38,8 +40,16 @@ pub fn run(args: &args::Compare) -> Result<u8, Error> {
             Ok(exit_code::OK)
         }
         Some("all") => all_experiments(args),
-        Some(name) => one(args, Some(experiments::find(name)?)),
-        None => one(args, None),
+        Some(name) => {
+            let experiment = experiments::find(name)?;
+            if !args.command.is_empty() {
+                return Err(OptionError::Conflict("--experiment", "a program").into());
+            }
+            let shown = made(args, experiment, &Known::default())?;
+            write_page(args, &[shown])?;
+            Ok(exit_code::OK)
+        }
+        None => one(args),
     }
 }
 
@@ -49,40 +59,75 @@ fn all_experiments(args: &args::Compare) -> Result<u8, Error> {
     if files.into_iter().any(Option::is_some) {
         return Err(OptionError::Conflict("--experiment all", "--json, --csv, --html and --raw").into());
     }
+    let known = Known::default();
+    let seed = setup(args, None, &known)?.options.seed;
+    let args = &args::Compare { seed: Some(seed), ..args.clone() };
+    let mut sections = Vec::new();
     for experiment in experiments::ALL {
         print(&format!("## {}\n\n", experiment.name));
-        match one(args, Some(experiment)) {
+        match made(args, experiment, &known) {
             // A suite need not have programs for all of them.
             Err(Error::NoPrograms { suite }) => {
                 print(&format!("{}: no program of {} stands for a row of it\n", experiment.title, suite.display()));
             }
-            result => drop(result?),
+            result => sections.push(result?),
         }
         print("\n");
         if interrupt::requested() {
             break;
         }
+        // What there is, is written each time: all of it takes hours.
+        write_page(args, &sections)?;
     }
     Ok(exit_code::OK)
 }
 
+/// Makes an experiment and prints it.
+fn made(args: &args::Compare, experiment: &'static Experiment, known: &Known) -> Result<Shown, Error> {
+    let setup = setup(args, Some(experiment), known)?;
+    let shown = match experiment.alone {
+        Some(alone) => {
+            if [&args.csv, &args.html, &args.raw].into_iter().any(Option::is_some) {
+                return Err(OptionError::Conflict(experiment.name, "--csv, --html and --raw").into());
+            }
+            let shown = alone(args, &setup)?;
+            if !setup.options.quiet {
+                print(&shown.text());
+            }
+            shown
+        }
+        None => {
+            let (candidates, skipped) = setup.suite_candidates(args, experiment)?;
+            let comparison = setup.compare(args, &candidates, skipped)?;
+            write(args, &setup, &comparison, Some(experiment))?;
+            experiment.beside(&comparison)
+        }
+    };
+    Ok(shown)
+}
+
+/// Writes the page that was asked for.
+fn write_page(args: &args::Compare, sections: &[Shown]) -> Result<(), Error> {
+    let Some(path) = &args.markdown else { return Ok(()) };
+    let words = std::env::args().skip(1);
+    let command = std::iter::once("raddle".to_string()).chain(words).collect::<Vec<_>>().join(" ");
+    write_text(path, &experiments::page(&command, &sys::machine(), sections))
+}
+
 /// Makes one comparison.
-fn one(args: &args::Compare, experiment: Option<&'static Experiment>) -> Result<u8, Error> {
-    let setup = setup(args, experiment)?;
-    if let Some(alone) = experiment.and_then(|experiment| experiment.alone) {
-        return alone(args, &setup);
-    }
+fn one(args: &args::Compare) -> Result<u8, Error> {
+    let setup = setup(args, None, &Known::default())?;
     let (candidates, skipped) = match (&setup.suite, &args.command[..]) {
-        (Some(suite), []) => setup.suite_candidates(args, suite, experiment)?,
+        (Some(_), []) => setup.entries(args, None)?,
         (None, [_, ..]) => (vec![candidate(&args.command)], Vec::new()),
         (None, []) => return Err(Error::NothingToCompare),
-        (Some(_), _) => return Err(OptionError::Conflict("--suite or --experiment", "a program").into()),
+        (Some(_), _) => return Err(OptionError::Conflict("--suite", "a program").into()),
     };
     let comparison = setup.compare(args, &candidates, skipped)?;
-    write(args, &setup, &comparison, experiment)?;
+    write(args, &setup, &comparison, None)?;
     match (&comparison.programs[..], &candidates[..], &comparison.skipped[..]) {
         // One program that cannot be compared is wrong input.
-        ([], [_], [.., skipped]) if experiment.is_none() => {
+        ([], [_], [.., skipped]) => {
             Err(Error::NotCompared { program: skipped.program.clone(), reason: skipped.reason.clone() })
         }
         _ => Ok(exit_code::OK),
@@ -90,6 +135,7 @@ fn one(args: &args::Compare, experiment: Option<&'static Experiment>) -> Result<
 }
 
 /// What holds for all programs of a comparison.
+#[derive(Clone)]
 pub struct Setup {
     /// The options of the campaigns.
     pub options: Options,
@@ -101,12 +147,14 @@ pub struct Setup {
     pub missing: Vec<Skipped>,
     /// The folder of programs.
     pub suite: Option<PathBuf>,
+    limit: Option<Duration>,
+    known: Known,
     runtime: PathBuf,
     directory: PathBuf,
     stdin: Stdin,
 }
 
-fn setup(args: &args::Compare, experiment: Option<&Experiment>) -> Result<Setup, Error> {
+fn setup(args: &args::Compare, experiment: Option<&Experiment>, known: &Known) -> Result<Setup, Error> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
     let defaults = config::defaults(&directory)?;
     let mut given = test_options(args).or(TestOptions { policy: None, json: None, time: None, ..defaults });
@@ -114,6 +162,7 @@ fn setup(args: &args::Compare, experiment: Option<&Experiment>) -> Result<Setup,
     if let Some(experiment) = experiment {
         given.runs = args.runs.or(Some(experiment.runs));
         given.coverage = given.coverage.or(experiment.coverage);
+        given.no_guard |= experiment.bare && args.guard.is_none();
     }
     let options = Options::resolve(given)?;
     let asked = policies::split(&args.policies);
@@ -143,7 +192,10 @@ fn setup(args: &args::Compare, experiment: Option<&Experiment>) -> Result<Setup,
     let runtime = runtime_library::find(options.runtime.as_deref())?;
     let stdin = Stdin::from_ours(|_| {}).map_err(Error::Stdin)?;
     let repeat = within("repeat", repeat, 1, 100_000)?;
-    Ok(Setup { options, repeat, policies, missing, suite, runtime, directory, stdin })
+    let limit = args.limit.map(|seconds| crate::options::duration("limit", seconds)).transpose()?;
+    let limit = limit.or(experiment.map(|_| experiments::LIMIT));
+    let known = known.clone();
+    Ok(Setup { options, repeat, policies, missing, suite, limit, known, runtime, directory, stdin })
 }
 
 /// The options that campaigns share with `raddle test`.
@@ -162,7 +214,8 @@ fn test_options(args: &args::Compare) -> TestOptions {
         expect_exit: args.expect_exit,
         guard: args.guard,
         no_guard: args.no_guard,
-        env: args.env.clone(),
+        // Nobody reads them here, and a panic that prints one takes a hundred times as long as a run.
+        env: std::iter::once("RUST_BACKTRACE=0".to_string()).chain(args.env.iter().cloned()).collect(),
         runtime: args.runtime.clone(),
         out: args.out.clone(),
         ..TestOptions::default()
@@ -175,17 +228,49 @@ fn candidate(command: &[OsString]) -> Candidate {
 }
 
 impl Setup {
-    /// The programs of a suite, compiled.
+    /// The same, knowing nothing of what was measured before.
+    pub fn afresh(self) -> Setup {
+        Setup { known: Known::default(), ..self }
+    }
+
+    /// The same with other policies and another number of runs.
+    pub fn with(&self, policies: &[String], runs: u64) -> Setup {
+        let mut other = self.clone();
+        other.policies = policies.iter().map(|text| Wanted { text: text.clone() }).collect();
+        other.options.runs = runs;
+        other
+    }
+
+    /// Where programs are compiled.
+    pub fn build_folder(&self) -> Result<PathBuf, Error> {
+        let folder = self.options.out.join(BUILD);
+        match std::fs::create_dir_all(&folder) {
+            Ok(()) => Ok(folder),
+            Err(source) => Err(Error::Write { path: folder, source }),
+        }
+    }
+
+    /// The programs of an experiment, compiled.
     pub fn suite_candidates(
         &self,
         args: &args::Compare,
-        suite: &Path,
+        experiment: &Experiment,
+    ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
+        self.entries(args, Some(experiment))
+    }
+
+    /// Programs of the suite, compiled.
+    fn entries(
+        &self,
+        args: &args::Compare,
         experiment: Option<&Experiment>,
     ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
+        let suite = self.suite.as_deref().ok_or(Error::NothingToCompare)?;
         let unreadable = |source| Error::Read { path: suite.to_path_buf(), source };
         let (mut entries, mut skipped) = suite::entries(suite, args.only.as_deref()).map_err(unreadable)?;
         if let Some(experiment) = experiment {
             entries = (experiment.select)(&entries);
+            // What has no header stands for no row.
             skipped.clear();
         }
         if entries.is_empty() && skipped.is_empty() {
@@ -224,8 +309,15 @@ impl Setup {
             None => None,
         };
         let time = args.time.map(|seconds| crate::options::duration("time", seconds)).transpose()?;
-        let mut comparer =
-            Comparer { options: self.options.clone(), repeat: self.repeat, policies: self.policies.clone(), time, raw };
+        let mut comparer = Comparer {
+            options: self.options.clone(),
+            repeat: self.repeat,
+            policies: self.policies.clone(),
+            time,
+            limit: self.limit,
+            known: self.known.clone(),
+            raw,
+        };
         let mut comparison = comparer.compare(candidates, skipped, |candidate| self.tester(candidate));
         comparison.skipped_policies = self.missing.clone();
         if let (Some(raw), Some(path)) = (comparer.raw, &args.raw) {
@@ -277,7 +369,7 @@ fn write(
     let colors = if machine { console::colors_enabled_stderr() } else { console::colors_enabled() };
     let mut text = table::report(comparison, width, colors);
     if let Some(experiment) = experiment {
-        text.push_str(&format!("\n{}", experiment.beside(comparison)));
+        text.push_str(&format!("\n{}", experiment.beside(comparison).text()));
     }
     if machine {
         eprint!("{text}");
@@ -292,7 +384,7 @@ fn write(
     }
     if let Some(path) = &args.html {
         let title = experiment.map_or_else(|| "raddle compare".to_string(), |e| format!("{}: {}", e.name, e.title));
-        write_text(path, &html::page(&title, comparison, experiment.map(|e| e.beside(comparison)).as_deref()))?;
+        write_text(path, &html::page(&title, comparison, experiment.map(|e| e.beside(comparison).text()).as_deref()))?;
     }
     Ok(())
 }

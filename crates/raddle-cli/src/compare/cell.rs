@@ -32,6 +32,8 @@ pub struct Cell {
     pub found: bool,
     /// Runs of the first repetition.
     pub runs: u64,
+    /// The time was over before all runs were made.
+    pub cut_short: bool,
     /// Those of them that failed.
     pub failing_runs: u64,
     /// Their share.
@@ -127,6 +129,7 @@ impl Cell {
             error: None,
             found: false,
             runs: 0,
+            cut_short: false,
             failing_runs: 0,
             share: 0.0,
             share_interval: [0.0, 1.0],
@@ -263,6 +266,7 @@ impl Cell {
         let tally = &campaign.tally;
         let interval = proportion::wilson(tally.failing_runs, tally.runs, CONFIDENCE);
         self.runs = tally.runs;
+        self.cut_short = matches!(campaign.end, End::Time);
         self.failing_runs = tally.failing_runs;
         self.share = tally.failing_runs as f64 / tally.runs.max(1) as f64;
         self.share_interval = [interval.low, interval.high];

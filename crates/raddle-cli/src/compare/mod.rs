@@ -17,7 +17,10 @@ pub(crate) mod sample;
 pub mod suite;
 pub mod table;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use raddle_core::block::Points;
@@ -147,6 +150,9 @@ pub struct Candidate {
     pub rows: Vec<String>,
 }
 
+/// Cells that were measured, by all that they depend on, so that experiments which ask the same ask once.
+pub type Known = Rc<RefCell<BTreeMap<String, Cell>>>;
+
 /// What is compared, and how.
 pub struct Comparer {
     /// The options of all campaigns.
@@ -157,6 +163,10 @@ pub struct Comparer {
     pub policies: Vec<Wanted>,
     /// The time for all of it.
     pub time: Option<Duration>,
+    /// The time for one policy on one program.
+    pub limit: Option<Duration>,
+    /// What was measured already.
+    pub known: Known,
     /// Where the data of each run go.
     pub raw: Option<Raw>,
 }
@@ -238,20 +248,42 @@ impl Comparer {
                     continue;
                 }
             };
-            let mut measure =
-                Measure { repeat: self.repeat, deadline, raw: self.raw.as_mut(), progress: !self.options.quiet };
+            let key = self.raw.is_none().then(|| key(candidate, &self.options, self.repeat, &policy));
+            if let Some(cell) = key.as_ref().and_then(|key| self.known.borrow().get(key).cloned()) {
+                compared.cells.push(cell);
+                continue;
+            }
+            let limit = self.limit.map(|limit| Instant::now() + limit);
+            let mut measure = Measure {
+                repeat: self.repeat,
+                deadline: deadline.into_iter().chain(limit).min(),
+                raw: self.raw.as_mut(),
+                progress: !self.options.quiet,
+            };
             let (cell, end) = cell_of(candidate, tester, policy, &mut measure);
+            if let Some(key) = key.filter(|_| end == End::Complete || limit.is_some() && end == End::Time) {
+                self.known.borrow_mut().insert(key, cell.clone());
+            }
             // There was no time for a single run.
             if cell.error.is_some() || cell.runs > 0 {
                 compared.cells.push(cell);
             }
+            let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             match end {
-                End::Interrupted | End::Time => return (compared, end),
-                End::Complete | End::Broken(_) => {}
+                End::Interrupted => return (compared, end),
+                End::Time if over => return (compared, end),
+                End::Time | End::Complete | End::Broken(_) => {}
             }
         }
         (compared, End::Complete)
     }
+}
+
+/// All that a cell depends on, but for the time, which parallel policies depend on, too.
+fn key(candidate: &Candidate, options: &Options, repeat: u64, policy: &PolicyChoice) -> String {
+    let Options { runs, seed, jobs, guard, coverage, .. } = options;
+    let points = options.points.or(candidate.points);
+    format!("{:?} {policy} {points:?} {runs} {repeat} {seed} {jobs} {guard:?} {coverage:?}", candidate.command)
 }
 
 fn cell_of(candidate: &Candidate, tester: &Tester, policy: PolicyChoice, measure: &mut Measure<'_>) -> (Cell, End) {

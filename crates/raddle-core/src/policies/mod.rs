@@ -2,6 +2,7 @@
 
 pub mod atomfuzzer;
 mod changes;
+pub mod delay_bound;
 pub mod depth;
 pub mod dfs;
 pub mod idb;
@@ -37,6 +38,7 @@ pub static ALL: &[Descriptor] = &[
     surw::DESCRIPTOR,
     preempt_always::DESCRIPTOR,
     preempt_bound::DESCRIPTOR,
+    delay_bound::DESCRIPTOR,
     atomfuzzer::DESCRIPTOR,
     maple::DESCRIPTOR,
     dfs::DESCRIPTOR,

@@ -14,12 +14,11 @@ use raddle_core::{EnabledSet, Event, EventKind, ThreadId};
 use serde::Serialize;
 
 use super::super::{Candidate, Comparison};
-use super::{table, Experiment};
+use super::{notes, Experiment, Shown};
 use crate::args;
 use crate::commands::compare::Setup;
-use crate::commands::{print, write_json};
+use crate::commands::write_json;
 use crate::error::Error;
-use crate::exit_code;
 
 /// The numbers of steps that are tried.
 const PAIRS: [(u64, u64); 9] = [(1, 1), (4, 6), (10, 10), (10, 20), (20, 30), (30, 50), (50, 60), (50, 80), (100, 120)];
@@ -33,11 +32,13 @@ pub const EQUATION_3: Experiment = Experiment {
     policies: &["random"],
     runs: 10_000,
     repeat: 1,
+    bare: false,
     coverage: Some(0),
     select: |_| Vec::new(),
     published: &[],
     shows: |_, _| Vec::new(),
     remarks: &[
+        "intervals of 95%; ! marks one that does not hold the exact value: about 1 in 20 does not",
         "the equation is above the exact value, the more so the rarer the order is: by a factor of 2.2 for 50 and 80 steps",
         "it approximates a sum of geometric variables; the same order is a number of heads, whose normal approximation \
          Φ((a−b)/√(a+b)) comes nearer",
@@ -133,7 +134,7 @@ fn walks(a: u64, b: u64, runs: u64, seed: u64) -> u64 {
     (1..=runs).map(walk).filter(|&second| second).count() as u64
 }
 
-fn run(args: &args::Compare, setup: &Setup) -> Result<u8, Error> {
+fn run(args: &args::Compare, setup: &Setup) -> Result<Shown, Error> {
     let folder = setup.options.out.join("build");
     let failed = |source| Error::Write { path: folder.clone(), source };
     std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -155,21 +156,15 @@ fn run(args: &args::Compare, setup: &Setup) -> Result<u8, Error> {
             row.program.text(),
         ]
     });
-    if !setup.options.quiet {
-        let mut text = format!("{}\n{}\n", EQUATION_3.title, table(&header, &texts.collect::<Vec<_>>()));
-        text.push_str("intervals of 95%; ! marks one that does not hold the exact value: about 1 in 20 does not\n");
-        for remark in EQUATION_3.remarks {
-            text.push_str(&format!("- {remark}\n"));
-        }
-        for skipped in &comparison.skipped {
-            text.push_str(&format!("note: {} is left out: {}\n", skipped.program, skipped.reason));
-        }
-        print(&text);
-    }
     if let Some(path) = &args.json {
         write_json(path, &rows)?;
     }
-    Ok(exit_code::OK)
+    let remarks = EQUATION_3.remarks.iter().map(|remark| remark.to_string()).chain(notes(&comparison));
+    Ok(Shown {
+        title: EQUATION_3.title,
+        rows: std::iter::once(header.to_vec()).chain(texts).collect(),
+        remarks: remarks.collect(),
+    })
 }
 
 fn rows(comparison: &Comparison) -> Vec<Row> {

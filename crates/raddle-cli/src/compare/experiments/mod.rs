@@ -2,23 +2,33 @@
 //! policies, how many runs, and the numbers that the papers print, to stand beside ours.
 
 mod equation_3;
+mod guarantee;
 mod needlepoint;
 mod pct;
+mod portfolio;
 mod published;
+mod shown;
+mod speed;
 mod stride;
 
-use comfy_table::{presets, ContentArrangement, Table};
+use std::time::Duration;
 
 use super::suite::Entry;
 use super::{Compared, Comparison};
 use crate::args;
 use crate::commands::compare::Setup;
 use crate::error::Error;
+use crate::report::count;
 use crate::suggest;
 use published::Published;
+pub use shown::{page, Shown};
 
-/// Makes an experiment that needs no suite.
-pub type Alone = fn(&args::Compare, &Setup) -> Result<u8, Error>;
+/// Makes an experiment that is more than one comparison of the programs of a suite.
+pub type Alone = fn(&args::Compare, &Setup) -> Result<Shown, Error>;
+
+/// One policy on one program has so long, when nobody says otherwise: some programs take seconds for a run under
+/// some policies.
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// An experiment.
 pub struct Experiment {
@@ -32,6 +42,8 @@ pub struct Experiment {
     pub runs: u64,
     /// Repetitions.
     pub repeat: u64,
+    /// Without the starvation guard.
+    pub bare: bool,
     /// Which runs are sampled.
     pub coverage: Option<u64>,
     /// The programs.
@@ -42,7 +54,7 @@ pub struct Experiment {
     pub shows: fn(&Experiment, &Comparison) -> Vec<Vec<String>>,
     /// What to know when reading the table.
     pub remarks: &'static [&'static str],
-    /// It is made without a suite.
+    /// It is more than one comparison.
     pub alone: Option<Alone>,
 }
 
@@ -52,6 +64,9 @@ pub const ALL: &[&Experiment] = &[
     &needlepoint::FIGURE_2,
     &needlepoint::TABLE_2,
     &needlepoint::FIGURE_6,
+    &speed::FIGURE_7,
+    &speed::FIGURE_8,
+    &speed::OVERHEAD,
     &pct::TABLE_3,
     &pct::FIGURE_9,
     &pct::FIGURE_10,
@@ -60,6 +75,8 @@ pub const ALL: &[&Experiment] = &[
     &stride::FIGURE_6,
     &stride::FIGURE_7,
     &equation_3::EQUATION_3,
+    &guarantee::GUARANTEE,
+    &portfolio::PORTFOLIO,
 ];
 
 /// The experiment with this name.
@@ -78,16 +95,9 @@ pub fn list() -> String {
 
 impl Experiment {
     /// Our numbers beside the paper's.
-    pub fn beside(&self, comparison: &Comparison) -> String {
-        let mut out = format!("{}\n", self.title);
-        let rows = (self.shows)(self, comparison);
-        if let [header, rows @ ..] = &rows[..] {
-            out.push_str(&format!("{}\n", table(header, rows)));
-        }
-        for remark in self.remarks {
-            out.push_str(&format!("- {remark}\n"));
-        }
-        out
+    pub fn beside(&self, comparison: &Comparison) -> Shown {
+        let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(notes(comparison));
+        Shown { title: self.title, rows: (self.shows)(self, comparison), remarks: remarks.collect() }
     }
 
     /// What the paper says of a row under a policy, by the policy's name as it was asked for.
@@ -100,16 +110,17 @@ impl Experiment {
     }
 }
 
-/// A plain table.
-fn table(header: &[String], rows: &[Vec<String>]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header);
-    for row in rows {
-        table.add_row(row);
-    }
-    table
+/// What was left out or cut short.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let left_out = comparison.skipped.iter().chain(&comparison.skipped_policies);
+    let left_out = left_out.map(|skipped| format!("{} is left out: {}", skipped.program, skipped.reason));
+    let short = comparison.programs.iter().flat_map(|program| {
+        let short = program.cells.iter().zip(&comparison.policies).filter(|(cell, _)| cell.cut_short);
+        short.map(|(cell, policy)| {
+            format!("the time was over for {} under {policy} after {}", program.name, count(cell.runs, "run"))
+        })
+    });
+    left_out.chain(short).collect()
 }
 
 /// The entries that stand for one of these rows, each row's in the order of the rows: the variant that the header
@@ -163,13 +174,13 @@ mod tests {
     fn every_experiment_shows_something() {
         let comparison = sample::comparison();
         for experiment in ALL {
-            let text = experiment.beside(&comparison);
+            let text = experiment.beside(&comparison).text();
             assert!(text.starts_with(experiment.title) && text.lines().count() > 2, "{}: {text}", experiment.name);
         }
     }
 
     #[test]
     fn ratios_to_the_random_walk() {
-        insta::assert_snapshot!(stride::FIGURE_6.beside(&sample::comparison()));
+        insta::assert_snapshot!(stride::FIGURE_6.beside(&sample::comparison()).text());
     }
 }

@@ -22,6 +22,7 @@ pub const FIGURE_5: Experiment = Experiment {
     policies: &["random"],
     runs: 10_000,
     repeat: 1,
+    bare: false,
     coverage: Some(0),
     select: all,
     published: &[],
