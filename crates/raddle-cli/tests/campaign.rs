@@ -54,6 +54,76 @@ fn the_same_seed_gives_the_same_report() {
     }
 }
 
+/// Two threads at locks in all kinds of memory: a global variable, the heap, an arena of a worker's, the stacks of main
+/// and of a worker, a mapped block, and thread-local storage.
+const PLACES: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#define LOCKS 7
+static pthread_mutex_t global = PTHREAD_MUTEX_INITIALIZER, *locks[LOCKS];
+static __thread pthread_mutex_t local = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t ready, done;
+static int order[LOCKS];
+static void put(int i, pthread_mutex_t *lock) {
+    pthread_mutex_init(lock, 0);
+    locks[i] = lock;
+}
+static void *works(void *number) {
+    int id = (int)(long)number;
+    pthread_mutex_t mine;
+    if (id == 1) put(3, malloc(sizeof mine));
+    if (id == 2) put(4, &mine), put(6, &local);
+    pthread_barrier_wait(&ready);
+    for (int turn = 0; turn < 2; turn++)
+        for (int k = 0; k < LOCKS; k++) {
+            int i = (k + id) % LOCKS;
+            pthread_mutex_lock(locks[i]);
+            order[i] = order[i] * 3 + id;
+            pthread_mutex_unlock(locks[i]);
+        }
+    pthread_barrier_wait(&done);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_mutex_t mine;
+    pthread_barrier_init(&ready, 0, 2);
+    pthread_barrier_init(&done, 0, 2);
+    put(0, &global);
+    put(1, malloc(sizeof mine));
+    put(2, &mine);
+    put(5, mmap(0, 1 << 21, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    for (long i = 0; i < 2; i++) pthread_create(&threads[i], 0, works, (void *)(i + 1));
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return order[1] / 9 == 5 && order[5] / 9 == 7;
+}
+"#;
+
+#[test]
+fn objects_are_known_wherever_they_lie() {
+    let folder = Folder::new();
+    folder.program("places", PLACES);
+    folder.program("deadlock", DEADLOCK);
+    for policy in ["surw", "maple"] {
+        // Several blocks in which objects that earlier ones have shown are looked for.
+        let options = ["--seed", "7", "--runs", "200", "--keep-going", "--policy", policy];
+        let with = |more: &[&str], program| folder.json(&[&options, more].concat(), program);
+        let alone = with(&[], "./places");
+        assert!(alone["failing_runs"].as_u64() > Some(0), "{alone}");
+        for more in [&["--jobs", "3"][..], &["--exec"], &["--switch", "os"], &["--switch", "os", "--exec"]] {
+            assert_eq!(with(more, "./places"), alone, "{policy} {more:?}");
+        }
+        // Whatever the policy calls them, a report has their addresses.
+        let report = with(&[], "./deadlock");
+        let waits_for = report["failures"][0]["threads"][1]["waits_for"].as_str().expect("waits");
+        let address = waits_for.strip_prefix("lock on mutex 0x").and_then(|rest| rest.split(',').next());
+        let address = usize::from_str_radix(address.expect("a mutex"), 16).expect("an address");
+        assert!(address < 1 << 47, "{waits_for}");
+    }
+}
+
 #[test]
 fn places_that_race_are_named() {
     let folder = Folder::new();

@@ -2,7 +2,9 @@
 //!
 //! A thread is known from run to run by the path of its creation, not by its id: the second thread that the
 //! third thread of main creates is the same thread in every run, whoever else was created in between. An object
-//! is known by its address, which is the same in every run where allocations happen in the same order.
+//! is known by a name that the runtime gives it: where it lies in a loaded file, on the heap or on a thread's stack,
+//! or which thread was the first to touch it. A name is a function of the schedule, not of addresses, so that the same
+//! seed gives the same runs however threads are switched.
 //!
 //! By the block rule, lessons come from completed blocks of runs only.
 

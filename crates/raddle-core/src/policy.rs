@@ -350,7 +350,8 @@ pub enum Learns {
     Steps,
     /// The steps of each thread: [`Lessons::threads`].
     Lengths,
-    /// Which objects threads share: [`Lessons::counts`].
+    /// Which objects threads share: [`Lessons::counts`]. In such a policy's runs events have names of objects in the
+    /// place of addresses, and no identities are made ready, so that the heap is the same in all runs.
     Objects,
     /// Orders of operations that no run has shown: [`Lessons::orders`].
     Orders,

@@ -17,6 +17,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
+use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::Decides;
 use crate::switch::{self, identity};
@@ -355,6 +356,7 @@ unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void
         race::start_run();
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
+        names::begin(ThreadId::MAIN);
         let failed = body(argument) != 0;
         // What it did last is part of this run, and what follows is not under control.
         Lease::end(scheduler());

@@ -20,6 +20,7 @@ use crate::model::descriptor::Closed;
 use crate::points::keys::Destructors;
 use crate::race::{self, Detector};
 use crate::scheduler::clock::NEVER;
+use crate::scheduler::names::{self, Names};
 use crate::scheduler::thread::{Packed, Thread, Wait, Wake};
 use crate::scheduler::Scheduler;
 use crate::signals::kernel::{self as signals, Mailbox};
@@ -86,6 +87,8 @@ pub struct State {
     pub race: Detector,
     /// Who waits in a parallel run.
     pub gate: Gate,
+    /// Names of objects.
+    pub names: Names,
 }
 
 /// Whether this process is under control.
@@ -216,9 +219,11 @@ pub fn touch() {
     }
 }
 
-/// The policy that the settings name. To look for it touches code and texts that a run does not need.
+/// The policy that the settings name, and what it needs. To look for it touches code and texts that a run does not
+/// need.
 pub fn policy(block: &Block) -> Option<&'static Descriptor> {
-    policies::find(block::text(&block.settings.policy))
+    let policy = policies::find(block::text(&block.settings.policy));
+    policy.inspect(|policy| names::survey(policy))
 }
 
 /// Where the policy's state lies: in the block, if it outlives the run.

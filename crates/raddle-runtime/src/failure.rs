@@ -160,7 +160,7 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
         kind: pending.kind as u8,
         holder: holder(scheduler, t).map_or(u16::MAX, |t| t.0),
         tid: if fibers && thread.tid != 0 { sys::gettid() } else { thread.tid },
-        object: pending.object as u64,
+        object: scheduler.address_of_object(t) as u64,
         deadline: thread.deadline,
         name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,

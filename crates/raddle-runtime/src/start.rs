@@ -12,6 +12,7 @@ use raddle_core::policy::Descriptor;
 use raddle_core::ThreadId;
 
 use crate::control::{self, Mode};
+use crate::scheduler::names;
 use crate::{dispatch, points, real, series, sys, syscall};
 
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -218,6 +219,9 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
             }
         }
         let main: Main = core::mem::transmute(MAIN.load(Ordering::Relaxed));
+        if control::mode() == Mode::Controlled {
+            names::begin(ThreadId::MAIN);
+        }
         let status = main(argc, argv, environment);
         points::process::exit(status)
     }

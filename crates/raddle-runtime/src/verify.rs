@@ -561,26 +561,14 @@ unsafe fn mark(low: usize) {
     unsafe { (low as *mut [u64; PATTERN_WORDS]).write([PATTERN ^ low as u64; PATTERN_WORDS]) };
 }
 
-/// The stack of a thread that libc has made, as far as the thread's control block: libc's books are
-/// searched for a block that has both on it, followed by its size and that of its guard. Asking for it
-/// (pthread_getattr_np) would allocate. Empty when it is not found.
+/// The stack of a thread that libc has made, as far as the thread's control block. Empty when it is not found.
 ///
 /// # Safety
 /// `fs` is the thread pointer of a thread that libc has made.
 unsafe fn stack_of(fs: usize, context: usize) -> Stack {
-    /// Where to look in `struct pthread`, and how much of it there is at least.
-    const WORDS: core::ops::Range<usize> = 0x400 / 8..0x700 / 8 - 2;
-    /// The control block, and what alignment costs.
-    const CONTROL_BLOCK: core::ops::Range<usize> = 0x700..0x10000;
-    for i in WORDS {
-        // SAFETY: inside glibc's `struct pthread`.
-        let [block, size, guard] = unsafe { *((fs + 8 * i) as *const [usize; 3]) };
-        let above = block.wrapping_add(size).wrapping_sub(fs);
-        if block <= context && context < fs && CONTROL_BLOCK.contains(&above) && guard < size && guard % 4096 == 0 {
-            return Stack { low: block + guard, high: fs, marked: false };
-        }
-    }
-    Stack { low: 0, high: 0, marked: false }
+    // SAFETY: the caller's promise.
+    let found = unsafe { crate::memory::stack_of(fs, context) };
+    found.map_or(Stack { low: 0, high: 0, marked: false }, |found| Stack { low: found.start, high: fs, marked: false })
 }
 
 #[cfg(test)]

@@ -172,7 +172,10 @@ impl Dispatch {
         let first = self.next;
         let last = first + share.min(at_most).clamp(1, left) - 1;
         self.next = last + 1;
-        let learned = self.counting > FIRST_BLOCK || self.fixed_stacks;
+        // Identities that are made ready take their part of the heap first: what lies behind it would not be what the
+        // first runs have shown, and OS threads would have another heap.
+        let ready = self.counting > FIRST_BLOCK && self.learns < Learns::Objects;
+        let learned = ready || self.fixed_stacks;
         let stacks = if learned { self.stacks } else { Default::default() };
         let places = self.places.iter().cloned().collect();
         let (traced, told, version) = (self.traced(first), self.told.clone(), self.version);

@@ -7,9 +7,11 @@
 //! one has happened; then it goes on at once, before anybody else touches the object. Everything else is a random
 //! walk.
 //!
-//! Deviations: operations are told apart by thread, kind and object, not by the place in the code. All runs are
-//! profiled up to the thousandth, so that what was forced is no longer untested. When nobody else can run, the
-//! waiting thread is let go: then the order is impossible, or needs luck elsewhere.
+//! Deviations: operations are told apart by thread, kind and object, not by the place in the code; objects by the
+//! names that the runtime gives them (see [`crate::lessons`]), which for some are the same only while the same thread
+//! is the first to touch them. All runs are profiled up to the thousandth, so that what was forced is no longer
+//! untested. When nobody else can run, the waiting thread is let go: then the order is impossible, or needs luck
+//! elsewhere.
 
 use super::random::any;
 use crate::lessons::{Class, Order, Paths};

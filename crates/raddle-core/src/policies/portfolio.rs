@@ -2,11 +2,11 @@
 //!
 //! No policy dominates. A random walk is good at short local bugs and hopeless when one thread must run far ahead;
 //! PCT is the opposite; URW wins with many threads, POS on long runs with few conflicts. Which of them suits a program
-//! is not known before, so all have a share of the budget. (SURW is not among them: it knows objects by their
-//! addresses, which may differ between fibers and OS threads, and the same seed is to give the same campaign on both.) The first shares, and who makes the first ten
-//! runs, were chosen by the rates of all policies on our corpus of bugs (see the docs). After each block of runs the
-//! command line shifts the budget to those that keep finding schedules that no run had before; none falls below a
-//! quarter of its first share.
+//! is not known before, so all have a share of the budget. (SURW is not among them: no identities are made ready for
+//! policies that know objects from run to run, see [`Learns::Objects`], which would slow down all the others.) The first
+//! shares, and who makes the first ten runs, were chosen by the rates of all policies on our corpus of bugs (see the
+//! docs). After each block of runs the command line shifts the budget to those that keep finding schedules that no run
+//! had before; none falls below a quarter of its first share.
 //!
 //! Members take turns by the number of the run, as evenly as their shares allow, so that luck decides less. The same
 //! seed gives the same campaign: shares come from complete blocks only, and count schedules, never time.

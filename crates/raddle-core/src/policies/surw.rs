@@ -5,7 +5,9 @@
 //! interesting events that are left. A thread whose next event is interesting waits unless it is that thread;
 //! everything else is a random walk. When nobody else can run, the waiting ones are let go.
 //!
-//! Deviations: objects are known by their address. While nothing is known, in the first runs, it is a random walk.
+//! Deviations: objects are known by the names that the runtime gives them (see [`crate::lessons`]); one that is named
+//! by who touched it first has another name when somebody else was faster. While nothing is known, in the first runs,
+//! it is a random walk.
 
 use super::random::any;
 use super::urw::Weights;

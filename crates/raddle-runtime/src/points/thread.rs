@@ -24,6 +24,7 @@ use super::{incarnate, keys};
 use crate::control::{self, current, point, really, scheduler, wait_through, Inside, Mode};
 use crate::dispatch::Request;
 use crate::scheduler::clock::NEVER;
+use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os::DYING;
 use crate::switch::{fiber, fibers, gate, identity};
@@ -146,6 +147,8 @@ unsafe extern "C-unwind" fn trampoline(id: *mut c_void) -> *mut c_void {
     }
     // SAFETY: `me` holds the baton from here on.
     let (start, argument) = unsafe { begin(me) };
+    // SAFETY: as above.
+    unsafe { names::begin(me) };
     control::leave();
     // SAFETY: the program's own routine and argument.
     unsafe { start(argument) }
@@ -189,6 +192,7 @@ pub unsafe extern "C-unwind" fn fiber_main() -> *mut c_void {
             failure::internal(format_args!("a fiber without a thread was started"));
         };
         let (start, argument) = begin(me);
+        names::begin(me);
         let result = start(argument);
         // In a forked child the thread goes on as an ordinary one.
         if control::mode() == Mode::Controlled {

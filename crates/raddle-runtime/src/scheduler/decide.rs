@@ -354,6 +354,8 @@ impl Scheduler {
         if busy
             || watched
             || self.traces
+            // Who is the first to touch an object must not depend on whether somebody looks.
+            || self.names
             || self.watched
             || control::parallel()
             || self.futile != 0

@@ -6,6 +6,7 @@
 pub mod clock;
 mod decide;
 mod idle;
+pub mod names;
 mod parallel;
 pub mod thread;
 pub mod timers;
@@ -15,7 +16,7 @@ use core::sync::atomic::Ordering;
 
 use raddle_core::block::{self, flag, note, Block, Escape, Outcome};
 use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
-use raddle_core::policy::{Descriptor, Kind, Policy, Run};
+use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
 use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
@@ -82,6 +83,8 @@ pub struct Scheduler {
     searches: bool,
     /// The policy is told of points where there is nothing to decide.
     watched: bool,
+    /// The policy is told names of objects that do not depend on addresses: see [`names`].
+    names: bool,
     /// Somebody is in `spinning`, whose memory few runs touch.
     pub somebody_spins: bool,
     /// The accesses that the current thread may make without asking.
@@ -176,7 +179,9 @@ impl Scheduler {
             // SAFETY: the caller's promise.
             Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
         };
+        let explores = matches!(engine, Engine::Explore(_));
         self.engine.write(engine);
+        self.start_names(explores && descriptor.learns >= Learns::Objects);
         self.searches = descriptor.kind == Kind::Systematic;
         // In a program with checks there is no run yet.
         if !(self.searches && crate::check::present()) {
@@ -214,6 +219,7 @@ impl Scheduler {
             }
         }
         self.decides = decides;
+        self.start_names(self.names);
         self.clock = Clock::starting_at(settings.realtime);
         self.chance = Rng::for_purpose(seed, 2);
         self.entropy = Rng::for_purpose(seed, 3);
@@ -361,8 +367,11 @@ impl Scheduler {
             // SAFETY: mapped since `start`; the command line reads it after the run.
             unsafe { (*self.block).trace.parents[t.index()] = parent.0 };
         }
+        if self.names {
+            self.name_thread(parent, t);
+        }
         self.alive += 1;
-        self.pending[t.index()] = Event::new(EventKind::Start, 0);
+        self.expect(t, Event::new(EventKind::Start, 0));
         self.enabled.set(t, true);
         let (created, alive) = (self.created as u32, self.alive as u32);
         let results = self.results();
@@ -371,6 +380,15 @@ impl Scheduler {
         self.achieved();
         if control::parallel() {
             gate::launched(t);
+        }
+    }
+
+    /// Notes what a thread does next.
+    #[inline(always)]
+    pub fn expect(&mut self, t: ThreadId, event: Event) {
+        self.pending[t.index()] = event;
+        if self.names {
+            self.name_object(t);
         }
     }
 
@@ -481,7 +499,7 @@ impl Scheduler {
         thread.relocked = why;
         thread.wait = Wait::Mutex(mutex).pack();
         thread.wake = Wake::Go;
-        self.pending[t.index()] = Event::new(EventKind::Relock, mutex as usize);
+        self.expect(t, Event::new(EventKind::Relock, mutex as usize));
         self.timers.remove(t);
         self.waiters.insert(t, mutex as usize);
         let ready = self.ready(t);
@@ -538,7 +556,7 @@ impl Scheduler {
             self.clock.other_work();
         }
         self.account(me);
-        self.pending[me.index()] = event;
+        self.expect(me, event);
         let thread = &mut self.threads[me.index()];
         thread.wait = wait;
         thread.wake = Wake::Go;

@@ -125,7 +125,7 @@ pub fn eligible(scheduler: &Scheduler, signal: c_int) -> Option<ThreadId> {
 pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
     scheduler.thread(t).signals = 1;
     if !scheduler.enabled.contains(t) && scheduler.threads[t.index()].life == Life::Alive {
-        scheduler.pending[t.index()] = Event::new(EventKind::Handler, 0);
+        scheduler.expect(t, Event::new(EventKind::Handler, 0));
         scheduler.disturb(t, Wake::Interrupted);
     }
 }
