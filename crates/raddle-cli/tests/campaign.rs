@@ -55,12 +55,14 @@ fn the_same_seed_gives_the_same_report() {
 }
 
 /// Two threads at locks in all kinds of memory: a global variable, the heap, an arena of a worker's, the stacks of main
-/// and of a worker, a mapped block, and thread-local storage.
+/// and of a worker, a mapped block, and thread-local storage. What is mapped lies elsewhere in every process, as it does
+/// on another machine.
 const PLACES: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #define LOCKS 7
 static pthread_mutex_t global = PTHREAD_MUTEX_INITIALIZER, *locks[LOCKS];
 static __thread pthread_mutex_t local = PTHREAD_MUTEX_INITIALIZER;
@@ -89,6 +91,7 @@ static void *works(void *number) {
 int main(void) {
     pthread_t threads[2];
     pthread_mutex_t mine;
+    mmap(0, (size_t)(1 + getpid() % 97) << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_barrier_init(&ready, 0, 2);
     pthread_barrier_init(&done, 0, 2);
     put(0, &global);

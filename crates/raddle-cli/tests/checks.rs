@@ -247,6 +247,23 @@ fn all_runs_are_made_and_the_same_each_time() {
 }
 
 #[test]
+fn objects_are_known_whatever_the_heap_was_used_for() {
+    // Where the lock lies depends on what the runs before it in the same process have freed, and in which order.
+    let (folder, binary) = (Folder::new(), build("malloc.c"));
+    for policy in ["surw", "maple"] {
+        let with = |more: &[&str]| {
+            let options = [&["--policy", policy, "--seed", "7", "--runs", "200"], more].concat();
+            let (status, report) = campaign(&folder, &options, &[text(&binary)]);
+            assert_eq!(status, 0, "{report}");
+            report
+        };
+        let once = with(&["--jobs", "1"]);
+        assert_eq!(with(&["--jobs", "3"]), once, "{policy}");
+        assert_eq!(with(&["--switch", "os"]), once, "{policy}");
+    }
+}
+
+#[test]
 fn all_failing_runs_are_counted() {
     let folder = Folder::new();
     // An exception leaves the process alive, an assertion does not. The third one fails when nobody is preempted, as in the
