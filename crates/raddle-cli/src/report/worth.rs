@@ -225,9 +225,15 @@ impl Seen {
     }
 }
 
-/// The name of a policy of the portfolio.
+/// The name of a policy of the portfolio, with the parameters that are not its defaults.
 fn member_name(member: usize) -> Option<String> {
-    portfolio::MEMBERS.get(member).map(|member| member.policy.name.to_string())
+    let member = portfolio::MEMBERS.get(member)?;
+    let given = |(at, value): &(usize, f64)| format!("{}={value}", member.policy.parameters[*at].name);
+    let parameters: Vec<_> = member.parameters.iter().map(given).collect();
+    match parameters.is_empty() {
+        true => Some(member.policy.name.to_string()),
+        false => Some(format!("{}:{}", member.policy.name, parameters.join(","))),
+    }
 }
 
 /// A share for a person.

@@ -6,6 +6,9 @@
 //! run among the k steps. Many bugs need one: with n delays in k steps a bug of n delays has a probability of at least
 //! 1/k^n in each run, whatever the number of threads is.
 //!
+//! Delays may be drawn close to the end, or to the beginning, of the run: then their distance from it is drawn so that
+//! each doubling of it is equally likely. A depth-first search begins at the end, and finds some bugs there at once.
+//!
 //! k is learned, as for [`super::pct`].
 
 use super::changes;
@@ -27,6 +30,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     parameters: &[
         Parameter::whole("n", 1.0, 0.0, MOST as f64, "the number of delays"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which they are drawn; 0: learned from earlier runs"),
+        Parameter::choice("points", 0, &["uniform", "early", "late"], "where they are likely: anywhere, or near the beginning or the end"),
     ]
 );
 
@@ -42,12 +46,24 @@ fn next(point: &Point<'_>, t: ThreadId) -> ThreadId {
     point.enabled.after(t).or(point.enabled.nth(0)).unwrap_or(t)
 }
 
+/// A number below k, each doubling of it equally likely.
+fn small(rng: &mut Rng, k: u64) -> u64 {
+    let doublings = 64 - k.leading_zeros();
+    let from = (1 << rng.below(doublings.max(1).into())) - 1;
+    let below = (2 * from + 1).min(k);
+    from + rng.below((below - from).max(1))
+}
+
 impl Policy for DelayBound {
     fn start(&mut self, run: &Run<'_>) {
         let mut rng = Rng::new(run.seed);
         self.delays = (run.parameters[0] as usize).min(MOST);
         let k = changes::steps(run.parameters[1], run.profile.steps);
-        self.at[..self.delays].fill_with(|| rng.below(k));
+        self.at[..self.delays].fill_with(|| match run.parameters[2] as u32 {
+            0 => rng.below(k),
+            1 => small(&mut rng, k),
+            _ => k - 1 - small(&mut rng, k),
+        });
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
@@ -67,7 +83,7 @@ mod tests {
     fn schedules(threads: &[usize], delays: f64, k: f64) -> HashSet<Vec<usize>> {
         let program = toy::Program::straight(threads);
         let mut policy = toy::built(&DESCRIPTOR);
-        (0..2_000).map(|seed| toy::run(&mut policy, &program, seed, &[delays, k]).schedule).collect()
+        (0..2_000).map(|seed| toy::run(&mut policy, &program, seed, &[delays, k, 0.0]).schedule).collect()
     }
 
     #[test]
@@ -87,6 +103,20 @@ mod tests {
             vec![0, 0, 1, 1, 1, 2],
         ];
         assert_eq!(schedules(&[2, 3, 1], 1.0, 6.0), HashSet::from(expected));
+    }
+
+    #[test]
+    fn near_the_beginning_and_the_end() {
+        let mut rng = Rng::new(1);
+        for k in [1, 2, 3, 7, 8, 100] {
+            let mut seen = vec![0u32; k as usize];
+            (0..20_000).for_each(|_| seen[small(&mut rng, k) as usize] += 1);
+            assert!(seen.iter().all(|&n| n > 0), "{k}: {seen:?}");
+            // 0, 1–2, 3–6, …, and what is left of the last doubling.
+            let doublings = f64::from(64 - k.leading_zeros());
+            let expected = 20_000.0 / doublings;
+            assert!((f64::from(seen[0]) - expected).abs() < 6.0 * expected.sqrt(), "{k}: {seen:?}");
+        }
     }
 
     #[test]

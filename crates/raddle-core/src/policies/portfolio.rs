@@ -13,7 +13,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::{atomfuzzer, pct, pos, preempt_always, preempt_bound, random, stride, urw};
+use super::{atomfuzzer, delay_bound, pct, pos, preempt_always, preempt_bound, random, rpro, stride, urw};
 use crate::lessons::SHARES;
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run, MAX_PARAMETERS};
 use crate::thread::ThreadId;
@@ -54,21 +54,26 @@ impl Member {
 }
 
 /// The policies, and their shares at first.
-pub static MEMBERS: [Member; 8] = [
-    // Depths up to three.
-    Member { policy: &pct::DESCRIPTOR, parameters: &[(2, 1.0)], share: 39 },
-    Member { policy: &stride::DESCRIPTOR, parameters: &[], share: 19 },
-    Member { policy: &urw::DESCRIPTOR, parameters: &[], share: 20 },
-    Member { policy: &pos::DESCRIPTOR, parameters: &[], share: 5 },
-    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[], share: 13 },
-    Member { policy: &random::DESCRIPTOR, parameters: &[], share: 2 },
-    // Either finds a bug nearly always, or never: one early run tells, and a few more do no harm.
+pub static MEMBERS: [Member; 12] = [
+    // Most bugs have depth 2, and so has what a campaign is worth.
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], share: 29 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[], share: 2 },
+    Member { policy: &stride::DESCRIPTOR, parameters: &[], share: 25 },
+    Member { policy: &urw::DESCRIPTOR, parameters: &[], share: 29 },
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], share: 3 },
+    // Near the end of the run.
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], share: 4 },
+    // Those find a bug soon, or hardly ever: they make the first runs, and few of the others.
+    Member { policy: &pos::DESCRIPTOR, parameters: &[], share: 1 },
+    Member { policy: &rpro::DESCRIPTOR, parameters: &[], share: 1 },
+    Member { policy: &random::DESCRIPTOR, parameters: &[], share: 1 },
     Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], share: 1 },
+    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[], share: 1 },
     Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], share: 1 },
 ];
 
 /// Who makes the first runs, in which nothing has been learned yet.
-const FIRST: [usize; 10] = [3, 7, 3, 6, 0, 0, 0, 0, 4, 4];
+const FIRST: [usize; 10] = [6, 7, 9, 6, 7, 6, 8, 10, 10, 10];
 
 const _: () = assert!(MEMBERS.len() <= SHARES, "there is room for the shares");
 
@@ -228,8 +233,9 @@ mod tests {
         assert!(near(count(&mut policy, toy::UNKNOWN), first));
         // SAFETY: documented as valid when zeroed.
         let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
-        let other = [7, 0, 1, 0, 0, 2, 0, 0];
-        lessons.shares[..8].copy_from_slice(&other);
+        let mut other = [0; MEMBERS.len()];
+        (other[0], other[2], other[5]) = (7, 1, 2);
+        lessons.shares[..MEMBERS.len()].copy_from_slice(&other);
         assert!(near(count(&mut policy, toy::Known { profile: Default::default(), lessons: Some(&lessons) }), other));
     }
 
@@ -248,9 +254,9 @@ mod tests {
     fn the_budget_goes_to_who_finds_something_new() {
         let runs = [100.0; MEMBERS.len()];
         let mut new = [0.0; MEMBERS.len()];
-        new[1] = 100.0;
+        new[2] = 100.0;
         let shares = shift(&runs, &new);
-        assert!(shares[1] > 99 * MEMBERS[1].share);
+        assert!(shares[2] > 99 * MEMBERS[2].share);
         assert!((0..MEMBERS.len()).all(|i| shares[i] >= 25 * MEMBERS[i].share));
         assert!(shares[0] < 27 * MEMBERS[0].share);
     }

@@ -114,13 +114,15 @@ impl Experiment {
 fn notes(comparison: &Comparison) -> Vec<String> {
     let left_out = comparison.skipped.iter().chain(&comparison.skipped_policies);
     let left_out = left_out.map(|skipped| format!("{} is left out: {}", skipped.program, skipped.reason));
-    let short = comparison.programs.iter().flat_map(|program| {
-        let short = program.cells.iter().zip(&comparison.policies).filter(|(cell, _)| cell.cut_short);
-        short.map(|(cell, policy)| {
-            format!("the time was over for {} under {policy} after {}", program.name, count(cell.runs, "run"))
-        })
+    let short = |program: &&Compared| program.cells.iter().any(|cell| cell.cut_short);
+    let programs: Vec<&Compared> = comparison.programs.iter().filter(short).collect();
+    let cells = || programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.cut_short);
+    let cut = cells().map(|cell| cell.runs).min().map(|least| {
+        let names: Vec<_> = programs.iter().map(|program| program.name.as_str()).collect();
+        let cells = count(cells().count() as u64, "cell");
+        format!("the time was over for {cells}, after {} or more: of {}", count(least, "run"), names.join(", "))
     });
-    left_out.chain(short).collect()
+    left_out.chain(cut).collect()
 }
 
 /// The entries that stand for one of these rows, each row's in the order of the rows: the variant that the header
