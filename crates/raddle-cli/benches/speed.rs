@@ -348,9 +348,10 @@ fn parallel(bench: &mut Bench) {
     // Of the last two nobody can expect 2W/(W+1): main, when it is low, creates the workers one by one; stages wait
     // for the low one, each behind the other.
     const KERNELS: [Kernel; 5] = [
-        Kernel { name: "fork-join", arguments: &["1000000", "4"], others: 1 },
+        // Long enough that the kernel spreads three threads over two cores.
+        Kernel { name: "fork-join", arguments: &["3000000", "2"], others: 1 },
         Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 },
-        Kernel { name: "pipeline", arguments: &["300000", "12"], others: 2 },
+        Kernel { name: "pipeline", arguments: &["1000000", "4"], others: 2 },
         Kernel { name: "create-join", arguments: &["4000000"], others: 1 },
         Kernel { name: "stages", arguments: &["300000", "12"], others: 2 },
     ];
