@@ -209,9 +209,9 @@ pub struct Compare {
     /// Only programs of the folder whose names contain this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// An experiment of a paper, on the programs that stand for the paper's; `list` lists them,
-    /// `all` makes all
-    #[arg(long, value_name = "NAME")]
+    /// An experiment of a paper, on the programs that stand for the paper's, or several, separated by
+    /// commas; `list` lists them, `all` makes all
+    #[arg(long, value_name = "NAME,…")]
     pub experiment: Option<String>,
     /// Write the results as JSON; - is standard output
     #[arg(long, value_name = "FILE")]

@@ -176,7 +176,7 @@ fn wrong_input_is_named() {
     check(&["--experiment", "pct-12"], "there is no experiment `pct-12`");
     check(
         &["--experiment", "all", "--json", "-"],
-        "--experiment all and --json, --csv, --html and --raw exclude each other",
+        "several experiments and --json, --csv, --html and --raw exclude each other",
     );
     check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");
 }
@@ -251,5 +251,42 @@ fn an_experiment_takes_its_programs_by_their_rows() {
     assert!(said.contains("NeedlePoint, table 2: is the bug found in 1,000 runs?"), "{said}");
     let row = said.lines().find(|line| line.contains("│ NSPR")).unwrap_or_else(|| panic!("no row: {said}"));
     assert!(row.contains("monitor") && row.contains("yes / yes"), "{row}");
-    assert!(!said.contains("other"), "{said}");
+    assert!(!said.contains("│ other") && !said.contains("other.c"), "{said}");
+}
+
+#[test]
+fn several_experiments_make_a_page() {
+    let folder = Folder::new();
+    let suite = folder.path().join("suite");
+    std::fs::create_dir(&suite).expect("a folder");
+    let header = "// bug: x\n// kind: deadlock\n// depth: 2\n// row: needlepoint:NSPR\n";
+    std::fs::write(suite.join("monitor.c"), format!("{header}{DEADLOCK}")).expect("written");
+    let experiments = "needlepoint-table-2,pct-table-3,guarantee,portfolio,needlepoint-7";
+    let arguments = ["compare", "--experiment", experiments, "--suite", "suite", "--seed", "1", "--runs", "400"];
+    let more = ["--repeat", "3", "--limit", "20", "--markdown", "page.md"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&[&arguments[..], &more].concat()));
+    assert_eq!(status, 0, "{said}");
+    let page = std::fs::read_to_string(folder.path().join("page.md")).expect("the page");
+    // The guarantee holds for both, and the portfolio finds it.
+    let guaranteed = |line: &&str| line.starts_with("| monitor |") && line.matches("| yes |").count() == 2;
+    assert_eq!(page.lines().filter(guaranteed).count(), 1, "{page}");
+    assert!(page.contains("missed by the portfolio and found by another: none"), "{page}");
+    // What has no programs there, or no kernels, is named and does not stop the others.
+    assert_eq!(page.matches("\n## ").count(), 3, "{page}");
+    assert!(said.contains("PCT, table 3") && said.contains("no program of suite stands for a row of it"), "{said}");
+    assert!(said.contains("fork-join.c cannot be compared"), "{said}");
+}
+
+#[test]
+fn a_limit_cuts_cells_short_and_not_the_comparison() {
+    let folder = Folder::new();
+    folder.program("deadlock", DEADLOCK);
+    let arguments = ["compare", "--policies", "random,pct", "--runs", "10000000", "--repeat", "1", "--limit", "0.3"];
+    let more = ["--seed", "1", "--json", "-", "--", "./deadlock"];
+    let output = folder.raddle_with_runtime(&[&arguments[..], &more].concat()).output().expect("raddle runs");
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(json["end"], "complete");
+    let cells = json["programs"][0]["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2);
+    assert!(cells.iter().all(|cell| cell["cut_short"] == true && cell["runs"].as_u64() > Some(0)), "{json}");
 }

@@ -190,7 +190,9 @@ mod tests {
     #[test]
     fn who_comes_after() {
         let mut set = EnabledSet::new();
-        [3, 63, 64, 200].into_iter().for_each(|t| drop(set.set(ThreadId(t), true)));
+        for t in [3, 63, 64, 200] {
+            set.set(ThreadId(t), true);
+        }
         let after = |t: u16| set.after(ThreadId(t)).map(|t| t.0);
         assert_eq!([0, 3, 62, 63, 64, 199, 200].map(after), [3, 63, 63, 64, 200, 200, 0].map(|t| (t > 0).then_some(t)));
         assert_eq!(EnabledSet::new().after(ThreadId(0)), None);
