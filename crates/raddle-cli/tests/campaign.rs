@@ -154,6 +154,28 @@ fn places_that_race_are_named() {
 }
 
 #[test]
+fn orders_are_those_of_all_points() {
+    let folder = Folder::new();
+    folder.program("counting", &counting("return 0;"));
+    let covered = |policy: &str| {
+        let arguments =
+            ["test", "--policy", policy, "--runs", "1", "--seed", "1", "--quiet", "--json", "-", "--no-guard"];
+        let output = folder.raddle_with_runtime(&[&arguments[..], &["--", "./counting"]].concat()).output();
+        let json: Value = serde_json::from_slice(&output.expect("raddle runs").stdout).expect("JSON");
+        let pairs = &json["worth"]["event_pairs"];
+        (pairs["covered"].as_u64().expect("a number"), pairs["possible"].as_u64().expect("a number"))
+    };
+    // Whoever goes first, a run has one order of each two points, also of those where nobody else could go on: three
+    // locks and unlocks, at least, of each of two threads.
+    let (one_by_one, possible) = covered("delay-bound:n=0");
+    assert_eq!(2 * one_by_one, possible);
+    assert!(one_by_one >= 36, "{one_by_one}");
+    for policy in ["pct:d=1", "random", "preempt-always"] {
+        assert_eq!(covered(policy), (one_by_one, possible), "{policy}");
+    }
+}
+
+#[test]
 fn a_good_program_passes_and_one_without_threads_says_nothing() {
     let folder = Folder::new();
     folder.program("good", &counting(""));

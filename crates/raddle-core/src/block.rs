@@ -133,6 +133,8 @@ pub mod flag {
     /// With [`REPLAY`]: the decisions are those of a parallel run, one for every point, and are followed as far as
     /// that is possible.
     pub const EVERY: u32 = 1 << 13;
+    /// Note who passed each point, in [`super::Trace::passed`].
+    pub const PASSED: u32 = 1 << 14;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`Settings::points`].
@@ -225,6 +227,9 @@ pub struct Summary {
     pub notes: u64,
 }
 
+/// Points of which it is noted who passed them.
+pub const PASSED: usize = 1 << 16;
+
 /// Steps whose objects are noted.
 pub const OBJECTS: usize = 1 << 16;
 
@@ -235,6 +240,10 @@ pub struct Trace {
     pub parents: [u16; MAX_THREADS],
     /// The object of each recorded decision, as far as there is room.
     pub objects: [u64; OBJECTS],
+    /// How many points were passed since the second thread was created, in a serial run with [`flag::PASSED`].
+    pub points: u64,
+    /// Who passed them, whether there was anything to decide or not, as far as there is room.
+    pub passed: [u16; PASSED],
 }
 
 impl From<&Results> for Summary {

@@ -224,6 +224,14 @@ impl SharedBlock {
         unsafe { std::slice::from_raw_parts(start, length).to_vec() }
     }
 
+    /// Who passed each point of the last run, which was to note it; `None`: there were more than there is room for.
+    pub fn passed(&self) -> Option<Vec<u32>> {
+        // SAFETY: inside the mapping; plain numbers. The run is over.
+        let trace = unsafe { &*addr_of!((*self.at.as_ptr()).trace) };
+        let passed = trace.passed.get(..trace.points as usize)?;
+        Some(passed.iter().map(|&t| t.into()).collect())
+    }
+
     /// Whether the last run had more decisions than there was room for.
     pub fn log_is_full(&self) -> bool {
         self.results().log_len >= self.log_capacity

@@ -208,6 +208,7 @@ impl<'a> Executor<'a> {
         if let Some(told) = &order.told {
             self.block.tell(told);
         }
+        let sampled = self.plan.samples(if run == 0 { order.first } else { run });
         self.block.set(|settings| {
             settings.first_run = 0;
             settings.last_run = 0;
@@ -215,9 +216,12 @@ impl<'a> Executor<'a> {
             settings.seed = seed;
             settings.profile = order.profile;
             settings.stacks = order.stacks;
-            settings.flags &= !flag::TRACE;
+            settings.flags &= !(flag::TRACE | flag::PASSED);
             if order.traced > Learns::Nothing {
                 settings.flags |= flag::TRACE;
+            }
+            if sampled {
+                settings.flags |= flag::PASSED;
             }
         });
         Ok(())

@@ -31,7 +31,7 @@ pub struct RunReport {
     /// What later runs can learn from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<Box<Observed>>,
-    /// Its decisions, when it is sampled for ordered pairs of events.
+    /// The threads that passed its points, one after the other, when it is sampled for ordered pairs of events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<Vec<u32>>,
     /// Whether it was to be sampled, but has too many decisions.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use libc::pid_t;
 use raddle_core::block::{Outcome, Results};
 use raddle_core::policy::{Explored, Learns};
+use raddle_core::{Decision, EventKind};
 
 use super::block;
 use super::check;
@@ -245,13 +246,26 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The decisions of the last run when it is sampled, and whether they are too many.
+    /// Who passed the points of the last run when it is sampled, and whether there were too many.
     fn sample(&self, run: u64) -> (Option<Vec<u32>>, bool) {
         if !self.plan.samples(run) {
             return (None, false);
         }
-        let too_long = self.executor.block.results().log_len > worth::LONGEST_LOG;
-        ((!too_long).then(|| self.executor.block.log()), too_long)
+        let block = &self.executor.block;
+        // A parallel run has decisions for all of its points; as for a serial one those before there is a second
+        // thread do not count.
+        let passed = if self.plan.is_parallel() {
+            let alone = |d: &u32| Decision(*d).kind() != Some(EventKind::Create);
+            let threads = |log: Vec<u32>| {
+                let together = log.into_iter().skip_while(alone).skip(1);
+                together.map(|d| Decision(d).thread().index() as u32).collect()
+            };
+            (block.results().log_len <= worth::LONGEST_LOG).then(|| threads(block.log()))
+        } else {
+            block.passed()
+        };
+        let too_long = passed.is_none();
+        (passed, too_long)
     }
 
     /// Whether a run must be made on its own, because its decisions are wanted.

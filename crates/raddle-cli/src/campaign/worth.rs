@@ -12,7 +12,6 @@ use raddle_core::statistics::event_pairs::EventPairs;
 use raddle_core::statistics::good_turing::{self, Unseen};
 use raddle_core::statistics::pct_bound::{Depths, Trials};
 use raddle_core::statistics::CONFIDENCE;
-use raddle_core::Decision;
 
 use super::dispatch::{FIRST_BLOCK, THOUSAND};
 use super::run_report::RunReport;
@@ -211,7 +210,7 @@ impl Worth {
             }
         }
         match &report.log {
-            Some(log) => self.pairs.add(log.iter().map(|&decision| Decision(decision).thread().index())),
+            Some(log) => self.pairs.add(log.iter().map(|&thread| thread as usize)),
             None => self.too_long += u64::from(report.log_too_long),
         }
     }

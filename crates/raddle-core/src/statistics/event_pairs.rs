@@ -1,11 +1,10 @@
 //! Ordered pairs of events: which of all orders of two steps of different threads runs have shown (PCT section
 //! 5.3.3 and figure 11).
 //!
-//! An event is a thread and how many counted steps it has taken. (What a thread does while no other is enabled is not
-//! counted, so that the same number may stand for another operation in another run.) For two threads and each step of the second
-//! one it is enough to know how many steps the first one had taken before it, at most, over all runs: all of
-//! those have been seen before it, and no others. That is one number for each step and thread, and no table of
-//! pairs.
+//! An event is a thread and how many points it has passed since the second thread was created, whether there was
+//! anything to decide at them or not. For two threads and each step of the second one it is enough to know how many
+//! steps the first one had taken before it, at most, over all runs: all of those have been seen before it, and no
+//! others. That is one number for each step and thread, and no table of pairs.
 
 /// The most numbers that are kept: 64 MiB of them.
 const MOST: u64 = 1 << 24;

@@ -249,14 +249,14 @@ unsafe fn compared(
 unsafe fn compare_wide(address: *mut u128, expected: u128, desired: u128) -> u128 {
     let (mut low, mut high) = (expected as u64, (expected >> 64) as u64);
     // SAFETY: the program's own, aligned address, on a processor that has the instruction. rbx is the
-    // compiler's, so it is given back.
+    // compiler's, so it is given back. All registers are named: one that the compiler chooses may be rbx itself.
     unsafe {
         asm!(
-            "xchg {new}, rbx",
-            "lock cmpxchg16b [{address}]",
-            "mov rbx, {new}",
-            new = inout(reg) desired as u64 => _,
-            address = in(reg) address,
+            "xchg rsi, rbx",
+            "lock cmpxchg16b [rdi]",
+            "mov rbx, rsi",
+            inout("rsi") desired as u64 => _,
+            in("rdi") address,
             inout("rax") low,
             inout("rdx") high,
             in("rcx") (desired >> 64) as u64,

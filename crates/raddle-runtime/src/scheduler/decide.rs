@@ -1,7 +1,7 @@
 //! Deciding: asks the policy, or whoever stands for it, at each point where more than one thread can go on,
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
-use raddle_core::block::Outcome;
+use raddle_core::block::{flag, Outcome};
 use raddle_core::decorators::order::{without_preemption, Order};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
@@ -124,11 +124,11 @@ impl Scheduler {
         }
         let next = if self.enabled.len() == 1 {
             self.alone = true;
-            if self.watched {
-                self.tell_alone(me);
-            }
             // One thread is enabled, so the first one exists.
             let next = self.enabled.nth(0).unwrap_or(me);
+            if self.watched {
+                self.pass_alone(me, next);
+            }
             if self.follows_every {
                 self.pass_in_order(next);
             }
@@ -192,10 +192,19 @@ impl Scheduler {
         chosen
     }
 
+    /// Somebody looks at points where there is nothing to decide; at this one `next` goes on.
+    #[cold]
+    pub fn pass_alone(&mut self, me: ThreadId, next: ThreadId) {
+        if self.created > 1 {
+            self.note_passed(next);
+            self.tell_alone(me);
+        }
+    }
+
     /// Tells a policy that watches of a point where there is nothing to decide.
     #[cold]
     pub fn tell_alone(&mut self, me: ThreadId) {
-        if self.created == 1 || self.decides != Decides::Engine {
+        if self.created == 1 || !self.policy_watches || self.decides != Decides::Engine {
             return;
         }
         let results = self.results();
@@ -306,9 +315,23 @@ impl Scheduler {
         results.phase_start = results.steps;
     }
 
-    /// Notes the object of the last decision.
+    /// Notes who passes a point, if that is wanted.
+    fn note_passed(&mut self, t: ThreadId) {
+        if self.settings().flags & flag::PASSED == 0 {
+            return;
+        }
+        // SAFETY: mapped since `start`; the command line reads it after the run.
+        let trace = unsafe { &mut (*self.block).trace };
+        if let Some(place) = trace.passed.get_mut(trace.points as usize) {
+            *place = t.0;
+        }
+        trace.points += 1;
+    }
+
+    /// Notes the object of the last decision, and who it was for.
     #[cold]
     fn trace(&mut self, chosen: ThreadId) {
+        self.note_passed(chosen);
         let object = self.pending[chosen.index()].object as u64;
         let last = (self.results().log_len as usize).wrapping_sub(1);
         // SAFETY: mapped since `start`; the command line reads it after the run.

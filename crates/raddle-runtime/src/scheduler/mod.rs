@@ -81,8 +81,10 @@ pub struct Scheduler {
     traces: bool,
     /// The policy's state outlives the run.
     searches: bool,
-    /// The policy is told of points where there is nothing to decide.
+    /// Points where there is nothing to decide are noted, or the policy is told of them.
     watched: bool,
+    /// The policy is told of them.
+    policy_watches: bool,
     /// The policy is told names of objects that do not depend on addresses: see [`names`].
     names: bool,
     /// Somebody is in `spinning`, whose memory few runs touch.
@@ -273,7 +275,9 @@ impl Scheduler {
     fn start_engine(&mut self, seed: u64) {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
-        self.traces = settings.flags & flag::TRACE != 0;
+        self.traces = settings.flags & (flag::TRACE | flag::PASSED) != 0;
+        // SAFETY: as above; nobody else writes it.
+        unsafe { (*self.block).trace.points = 0 };
         let (number, profile) = (settings.run, settings.profile);
         let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
         // SAFETY: written in `start`.
@@ -288,7 +292,9 @@ impl Scheduler {
             }
             Engine::Order(_) => (0, None, 0, false),
         };
-        self.watched = watched;
+        self.policy_watches = watched;
+        // SAFETY: as above.
+        self.watched = watched || unsafe { (*self.block).settings.flags } & flag::PASSED != 0;
         self.results().member = member;
         self.results().gaps = gaps;
         self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));
@@ -535,7 +541,7 @@ impl Scheduler {
         let quiet = quiet && !self.follows_every;
         if self.alive == 1 && ready && quiet {
             if self.watched {
-                self.tell_alone(me);
+                self.pass_alone(me, me);
             }
             return me;
         }
