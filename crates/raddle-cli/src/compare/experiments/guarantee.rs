@@ -10,8 +10,8 @@ use super::{notes, Experiment, Shown};
 use crate::args;
 use crate::commands::compare::Setup;
 use crate::error::Error;
-use crate::report::number;
 use crate::report::worth::percent;
+use crate::report::{count, number};
 
 /// The guarantee is checked where n·k^(d−1) is at most this: rarer bugs would be missed by a broken policy, too.
 const MOST: f64 = 1000.0;
@@ -53,23 +53,27 @@ fn run(args: &args::Compare, setup: &Setup) -> Result<Shown, Error> {
     let mut remarks: Vec<String> = GUARANTEE.remarks.iter().map(|remark| remark.to_string()).collect();
     let header = ["program", "n", "k", "d", "guarantee", "pct", "holds", "ppct", "holds"].map(str::to_string);
     let mut rows = vec![header.to_vec()];
-    let mut rare = 0;
+    let (mut rare, mut short) = (0, Vec::new());
     for program in &profile.programs {
         let Some(candidate) = candidates.iter().find(|candidate| candidate.name == program.name) else { continue };
         match check(args, setup, candidate, program)? {
-            Some((row, more)) => {
+            Some((row, cells)) => {
                 rows.push(row);
-                remarks.extend(more);
+                short.extend(cells.iter().filter(|cell| cell.cut_short).map(|cell| cell.runs));
             }
             None => rare += 1,
         }
+    }
+    if let Some(&least) = short.iter().min() {
+        let cells = count(short.len() as u64, "cell");
+        remarks.push(format!("the time was over for {cells}, after {} or more", count(least, "run")));
     }
     remarks.push(format!("{rare} programs are left out because n·k^(d−1) is larger"));
     remarks.extend(notes(&profile).into_iter().filter(|note| note.contains("left out")));
     Ok(Shown { title: GUARANTEE.title, rows, remarks })
 }
 
-type Checked = (Vec<String>, Vec<String>);
+type Checked = (Vec<String>, Vec<Cell>);
 
 fn check(
     args: &args::Compare,
@@ -91,7 +95,7 @@ fn check(
             let guarantee = pct_bound::guarantee(n, k, depth);
             let mut row = vec![program.name.clone(), number(n), number(k), depth.to_string(), percent(guarantee)];
             row.extend(program.cells.iter().flat_map(|cell| verdict(cell, guarantee)));
-            return Ok(Some((row, notes(&comparison))));
+            return Ok(Some((row, program.cells.clone())));
         }
         (n, k) = (n.max(program.threads_max()), k.max(program.steps_max()));
     }
