@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{count, number, Summary};
 use crate::campaign::worth::{Guarantee, Schedules};
-use crate::policy_choice::PolicyChoice;
+use crate::policy_choice::{shown, PolicyChoice};
 
 /// The probability of having missed a bug that is small enough.
 const ENOUGH: f64 = 0.05;
@@ -228,7 +228,10 @@ impl Seen {
 /// The name of a policy of the portfolio, with the parameters that are not its defaults.
 fn member_name(member: usize) -> Option<String> {
     let member = portfolio::MEMBERS.get(member)?;
-    let given = |(at, value): &(usize, f64)| format!("{}={value}", member.policy.parameters[*at].name);
+    let given = |(at, value): &(usize, f64)| {
+        let parameter = &member.policy.parameters[*at];
+        format!("{}={}", parameter.name, shown(parameter, *value))
+    };
     let parameters: Vec<_> = member.parameters.iter().map(given).collect();
     match parameters.is_empty() {
         true => Some(member.policy.name.to_string()),
@@ -279,6 +282,18 @@ mod tests {
             campaign.tally.add_told(&report, guarantee.as_ref().map(|guarantee| (guarantee, told)));
         }
         Worth::new(&Summary { plan: &plan, campaign: &campaign })
+    }
+
+    #[test]
+    fn members_are_named_with_what_is_not_their_default() {
+        let names: Vec<_> = (0..portfolio::MEMBERS.len()).filter_map(member_name).collect();
+        assert!(
+            ["pct:d=2", "pct", "delay-bound", "delay-bound:points=late"]
+                .iter()
+                .all(|name| { names.iter().filter(|other| other == name).count() == 1 }),
+            "{names:?}"
+        );
+        assert_eq!(member_name(portfolio::MEMBERS.len()), None);
     }
 
     #[test]
