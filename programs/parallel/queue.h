@@ -3,7 +3,7 @@
 
 #include "work.h"
 
-enum { CAPACITY = 4 };
+enum { CAPACITY = 64 };
 
 struct queue {
     pthread_mutex_t mutex;
