@@ -150,6 +150,8 @@ pub struct Setup {
     pub options: Options,
     /// Repetitions.
     pub repeat: u64,
+    /// All repetitions stop at their first failure: there are no shares.
+    pub first_only: bool,
     /// The policies.
     pub policies: Vec<Wanted>,
     /// Policies that an experiment names but that are not there.
@@ -204,7 +206,7 @@ fn setup(args: &args::Compare, experiment: Option<&Experiment>, known: &Known) -
     let limit = args.limit.map(|seconds| crate::options::duration("limit", seconds)).transpose()?;
     let limit = limit.or(experiment.map(|_| experiments::LIMIT));
     let known = known.clone();
-    Ok(Setup { options, repeat, policies, missing, suite, limit, known, runtime, directory, stdin })
+    Ok(Setup { options, repeat, first_only: false, policies, missing, suite, limit, known, runtime, directory, stdin })
 }
 
 /// The options that campaigns share with `raddle test`.
@@ -321,6 +323,7 @@ impl Setup {
         let mut comparer = Comparer {
             options: self.options.clone(),
             repeat: self.repeat,
+            first_only: self.first_only,
             policies: self.policies.clone(),
             time,
             limit: self.limit,

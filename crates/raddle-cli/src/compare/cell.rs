@@ -109,6 +109,8 @@ impl Quartiles {
 pub struct Measure<'a> {
     /// Repetitions.
     pub repeat: u64,
+    /// The first repetition stops at its first failure as well: there is no share.
+    pub first_only: bool,
     /// When the comparison must be over.
     pub deadline: Option<Instant>,
     /// Where the data of each run go.
@@ -182,7 +184,7 @@ impl Cell {
         for repetition in 1..=repeat {
             let mut plan = plan.clone();
             plan.seed = plan.seed.wrapping_add(repetition - 1);
-            plan.keep_going = repetition == 1;
+            plan.keep_going = repetition == 1 && !measure.first_only;
             plan.inspect = false;
             if let Some(deadline) = measure.deadline {
                 // A campaign without time would be none.

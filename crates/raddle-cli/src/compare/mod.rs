@@ -159,6 +159,8 @@ pub struct Comparer {
     pub options: Options,
     /// Repetitions.
     pub repeat: u64,
+    /// All repetitions stop at their first failure.
+    pub first_only: bool,
     /// The policies.
     pub policies: Vec<Wanted>,
     /// The time for all of it.
@@ -248,7 +250,8 @@ impl Comparer {
                     continue;
                 }
             };
-            let key = self.raw.is_none().then(|| key(candidate, &self.options, self.repeat, &policy));
+            let shares = self.raw.is_none() && !self.first_only;
+            let key = shares.then(|| key(candidate, &self.options, self.repeat, &policy));
             if let Some(cell) = key.as_ref().and_then(|key| self.known.borrow().get(key).cloned()) {
                 compared.cells.push(cell);
                 continue;
@@ -256,6 +259,7 @@ impl Comparer {
             let limit = self.limit.map(|limit| Instant::now() + limit);
             let mut measure = Measure {
                 repeat: self.repeat,
+                first_only: self.first_only,
                 deadline: deadline.into_iter().chain(limit).min(),
                 raw: self.raw.as_mut(),
                 progress: !self.options.quiet,

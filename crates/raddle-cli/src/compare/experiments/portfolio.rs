@@ -73,7 +73,8 @@ fn run(args: &args::Compare, setup: &Setup) -> Result<Shown, Error> {
     for program in &shares.programs {
         let Some(candidate) = candidates.iter().find(|candidate| candidate.name == program.name) else { continue };
         let chosen = best(&program.cells, &all);
-        let again = setup.with(&chosen, setup.options.runs);
+        let mut again = setup.with(&chosen, setup.options.runs);
+        again.first_only = true;
         let comparison = again.compare(args, std::slice::from_ref(candidate), Vec::new())?;
         let Some(medians) = comparison.programs.first() else { continue };
         let row = row(program, medians, &chosen, search(&program.cells, &all));
