@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
 
 use raddle_core::lessons::Lessons;
 use raddle_core::policies::random::Random;
@@ -14,6 +13,7 @@ use raddle_core::{EnabledSet, Event, EventKind, ThreadId};
 use serde::Serialize;
 
 use super::super::{Candidate, Comparison};
+use super::compile::compile;
 use super::{notes, Experiment, Shown};
 use crate::args;
 use crate::commands::compare::Setup;
@@ -135,10 +135,7 @@ fn walks(a: u64, b: u64, runs: u64, seed: u64) -> u64 {
 }
 
 fn run(args: &args::Compare, setup: &Setup) -> Result<Shown, Error> {
-    let folder = setup.options.out.join("build");
-    let failed = |source| Error::Write { path: folder.clone(), source };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    let binary = compile(&folder)?;
+    let binary = build(&setup.build_folder()?)?;
     let candidates: Vec<_> = PAIRS.iter().map(|&(a, b)| candidate(&binary, a, b)).collect();
     let comparison = setup.compare(args, &candidates, Vec::new())?;
     let rows = rows(&comparison);
@@ -187,17 +184,10 @@ fn candidate(binary: &Path, a: u64, b: u64) -> Candidate {
     Candidate { name: name(a, b), command: words.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
 }
 
-fn compile(folder: &Path) -> Result<std::path::PathBuf, Error> {
-    let (source, binary) = (folder.join("equation-3.c"), folder.join("equation-3"));
+fn build(folder: &Path) -> Result<std::path::PathBuf, Error> {
+    let source = folder.join("equation-3.c");
     std::fs::write(&source, PROGRAM).map_err(|error| Error::Write { path: source.clone(), source: error })?;
-    let not_compiled = |reason: String| Error::NotCompared { program: source.display().to_string(), reason };
-    let mut command = Command::new("gcc");
-    command.args(["-std=gnu17", "-O1", "-g", "-pthread"]).arg(&source).arg("-o").arg(&binary);
-    let output = command.output().map_err(|error| not_compiled(format!("gcc cannot be started: {error}")))?;
-    if !output.status.success() {
-        return Err(not_compiled(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    std::path::absolute(&binary).map_err(Error::Directory)
+    compile(&["gcc".into()], &["-O1", "-g"], &source, &folder.join("equation-3"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The papers' experiments as comparisons: which programs of a suite (by the rows that their headers name), which
 //! policies, how many runs, and the numbers that the papers print, to stand beside ours.
 
+mod compile;
 mod equation_3;
 mod guarantee;
 mod needlepoint;

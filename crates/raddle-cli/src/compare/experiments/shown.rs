@@ -52,8 +52,9 @@ impl Shown {
 pub fn page(command: &str, machine: &str, sections: &[Shown]) -> String {
     let head = format!(
         "# Beside the papers\n\nOur numbers beside those that the papers print. This page was made by\n\n```text\n{command}\n\
-         ```\n\non {machine}. Who runs that gets the same shares for all policies that run one thread at a time; times, \
-         and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The programs are \
+         ```\n\non {machine}. Who runs that gets the same shares for all policies that run one thread at a time, where the \
+         time was not over before all runs were made; times, and the shares of `stress`, `random-sleep` and `ppct`, \
+         depend on the machine. The programs are \
          [ours](corpus.md), written from the papers' descriptions.\n"
     );
     sections.iter().fold(head, |page, section| page + "\n" + &section.markdown())

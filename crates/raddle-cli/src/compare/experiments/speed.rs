@@ -13,6 +13,7 @@ use std::time::Instant;
 use raddle_core::block::Points;
 
 use super::super::Candidate;
+use super::compile::compile;
 use super::{Experiment, Shown};
 use crate::args;
 use crate::commands::compare::Setup;
@@ -92,14 +93,7 @@ impl Kernel {
     fn compile(&self, folder: &Path, compiler: &[OsString], suffix: &str) -> Result<PathBuf, Error> {
         let source = Path::new(KERNELS).join(format!("{}.c", self.name));
         let binary = folder.join(format!("kernel-{}{suffix}", self.name));
-        let not_compiled = |reason: String| Error::NotCompared { program: source.display().to_string(), reason };
-        let mut command = Command::new(&compiler[0]);
-        command.args(&compiler[1..]).args(["-std=gnu17", "-O2", "-pthread"]).arg(&source).arg("-o").arg(&binary);
-        let output = command.output().map_err(|error| not_compiled(format!("gcc cannot be started: {error}")))?;
-        if !output.status.success() {
-            return Err(not_compiled(String::from_utf8_lossy(&output.stderr).into_owned()));
-        }
-        std::path::absolute(&binary).map_err(Error::Directory)
+        compile(compiler, &["-O2"], &source, &binary)
     }
 
     fn command(&self, binary: &Path) -> Vec<OsString> {
