@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test bench soak papers docs check setup clean
+.PHONY: all build demo test bench soak papers bars docs check setup clean
 
 all: build
 
@@ -41,11 +41,14 @@ bench: setup build
 soak: setup build
 	$(CARGO) test --release -p raddle-cli --test soak -- --ignored --nocapture --test-threads=1
 
-# The page of the docs with our tables beside the papers'. LIMIT is the time in seconds for one policy on one program;
-# with 60 it takes a day, with 3 an hour.
+# The pages of the docs with our tables beside the papers', and with what we promise. LIMIT is the time in seconds for
+# one policy on one program; with 60 the papers' take a day, with 3 an hour.
 LIMIT ?= 60
+COMPARE = PATH=$$PWD/target/release:$$PATH raddle compare --seed 1 --jobs $$(nproc) --limit $(LIMIT)
 papers: setup build
-	PATH=$$PWD/target/release:$$PATH raddle compare --experiment all --seed 1 --jobs $$(nproc) --limit $(LIMIT) --markdown docs/src/papers.md
+	$(COMPARE) --experiment papers --markdown docs/src/papers.md
+bars: setup build
+	$(COMPARE) --experiment ours --markdown docs/src/bars.md
 
 docs:
 	mdbook build docs

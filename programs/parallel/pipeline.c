@@ -1,6 +1,8 @@
 // parallel: a pipeline: a source, W equal workers with an amount of work for each of N items per worker, a sink; W, amount, N
 #include "queue.h"
 
+enum { BLOCK = 8 };
+
 static struct queue todo, done;
 static long workers, amount, items;
 
@@ -10,9 +12,17 @@ static void *worker(void *unused) {
     return unused;
 }
 
+// Puts several items at once, as a reader of blocks does: a source that comes late has something for all workers.
 static void *source(void *unused) {
-    for (long i = 0; i < items * workers; i++) put(&todo, i + 1);
-    for (long i = 0; i < workers; i++) put(&todo, 0);
+    uint64_t block[BLOCK];
+    int used = 0;
+    for (long i = 0; i < (items + 1) * workers; i++) {
+        block[used++] = i < items * workers ? i + 1 : 0;
+        if (used == BLOCK || i + 1 == (items + 1) * workers) {
+            put_all(&todo, block, used);
+            used = 0;
+        }
+    }
     return unused;
 }
 

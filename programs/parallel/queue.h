@@ -18,13 +18,17 @@ static void make(struct queue *q) {
     OK(pthread_cond_init(&q->not_empty, NULL));
 }
 
-static void put(struct queue *q, uint64_t item) {
+static void put_all(struct queue *q, const uint64_t *items, int count) {
     OK(pthread_mutex_lock(&q->mutex));
-    while (q->used == CAPACITY) OK(pthread_cond_wait(&q->not_full, &q->mutex));
-    q->item[(q->first + q->used++) % CAPACITY] = item;
-    OK(pthread_cond_signal(&q->not_empty));
+    for (int i = 0; i < count; i++) {
+        while (q->used == CAPACITY) OK(pthread_cond_wait(&q->not_full, &q->mutex));
+        q->item[(q->first + q->used++) % CAPACITY] = items[i];
+        OK(pthread_cond_signal(&q->not_empty));
+    }
     OK(pthread_mutex_unlock(&q->mutex));
 }
+
+static inline void put(struct queue *q, uint64_t item) { put_all(q, &item, 1); }
 
 static uint64_t get(struct queue *q) {
     OK(pthread_mutex_lock(&q->mutex));

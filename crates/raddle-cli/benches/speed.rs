@@ -325,7 +325,7 @@ impl Kernel {
 
     /// Seconds of an average run: each thread is the low one about equally often.
     fn seconds(&self, bench: &Bench, policy: &str, workers: usize) -> f64 {
-        let runs = (2 * (workers + self.others)).to_string();
+        let runs = (2 * (workers + self.others)).max(40).to_string();
         let options = ["--policy", policy, "--runs", &runs, "--no-guard"];
         let report = bench.campaign(&options, &self.program(bench), &self.arguments(&workers.to_string()));
         assert_eq!(report["failing_runs"], 0, "{} is correct", self.name);
@@ -351,7 +351,7 @@ fn parallel(bench: &mut Bench) {
         // Long enough that the kernel spreads three threads over two cores.
         Kernel { name: "fork-join", arguments: &["3000000", "2"], others: 1 },
         Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 },
-        Kernel { name: "pipeline", arguments: &["1000000", "4"], others: 2 },
+        Kernel { name: "pipeline", arguments: &["1000000", "8"], others: 2 },
         Kernel { name: "create-join", arguments: &["4000000"], others: 1 },
         Kernel { name: "stages", arguments: &["300000", "12"], others: 2 },
     ];

@@ -210,7 +210,7 @@ pub struct Compare {
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// An experiment of a paper, on the programs that stand for the paper's, or several, separated by
-    /// commas; `list` lists them, `all` makes all
+    /// commas; `list` lists them, `papers`, `ours` and `all` make several
     #[arg(long, value_name = "NAME,…")]
     pub experiment: Option<String>,
     /// Write the results as JSON; - is standard output

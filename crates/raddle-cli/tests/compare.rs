@@ -82,6 +82,15 @@ fn a_cell_is_what_raddle_test_says() {
     let next = folder.json(&["--seed", "10", "--runs", "200", "--policy", "pct:d=2"], "./deadlock");
     assert_eq!(cell["repetitions"][1]["first_failing_run"], next["first_failing_run"]);
     assert_eq!(cell["repetitions"][1]["seed"], 10);
+    // A guard of a search would decide by chance what the search wants to know.
+    let options = [&options[..], &["--guard", "0.3"]].concat();
+    let compared = json(&folder, &[&options[..], &["--policies", "dfs", "--", "./deadlock"]].concat());
+    let cell = &compared["programs"][0]["cells"][0];
+    let tested = folder.json(&[&options[..], &["--policy", "dfs", "--keep-going"]].concat(), "./deadlock");
+    for field in ["runs", "failing_runs", "distinct_schedules", "steps_max", "guard_fired"] {
+        assert_eq!(cell[field], tested[field], "{field}");
+    }
+    assert_eq!(cell["guard_fired"], 0);
 }
 
 #[test]

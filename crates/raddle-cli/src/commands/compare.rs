@@ -43,14 +43,10 @@ pub fn run(args: &args::Compare) -> Result<u8, Error> {
             if !args.command.is_empty() {
                 return Err(OptionError::Conflict("--experiment", "a program").into());
             }
-            let wanted: Vec<&'static Experiment> = match names {
-                "all" => experiments::ALL.to_vec(),
-                names => names.split(',').map(|name| experiments::find(name.trim())).collect::<Result<_, _>>()?,
-            };
-            match &wanted[..] {
+            match &experiments::named(names)?[..] {
                 [experiment] => {
                     let shown = made(args, experiment, &Known::default())?;
-                    write_page(args, &[shown])?;
+                    write_page(args, &[*experiment], &[shown])?;
                     Ok(exit_code::OK)
                 }
                 several => make_all(args, several),
@@ -86,7 +82,7 @@ fn make_all(args: &args::Compare, wanted: &[&'static Experiment]) -> Result<u8, 
             break;
         }
         // What there is, is written each time: all of it takes hours.
-        write_page(args, &sections)?;
+        write_page(args, wanted, &sections)?;
     }
     Ok(exit_code::OK)
 }
@@ -116,11 +112,11 @@ fn made(args: &args::Compare, experiment: &'static Experiment, known: &Known) ->
 }
 
 /// Writes the page that was asked for.
-fn write_page(args: &args::Compare, sections: &[Shown]) -> Result<(), Error> {
+fn write_page(args: &args::Compare, wanted: &[&Experiment], sections: &[Shown]) -> Result<(), Error> {
     let Some(path) = &args.markdown else { return Ok(()) };
     let words = std::env::args().skip(1);
     let command = std::iter::once("raddle".to_string()).chain(words).collect::<Vec<_>>().join(" ");
-    write_text(path, &experiments::page(&command, &sys::machine(), sections))
+    write_text(path, &experiments::page(experiments::title(wanted), &command, &sys::machine(), sections))
 }
 
 /// Makes one comparison.

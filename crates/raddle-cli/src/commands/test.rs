@@ -174,8 +174,7 @@ impl Tester {
     /// Gives a check what it asks for, where the command line is silent.
     fn grant(&self, wishes: &Wishes, plan: &mut Plan) -> Result<(), Error> {
         if let Some(text) = wishes.policy.as_deref().filter(|_| !self.said.policy) {
-            plan.policy = options::policy(text, self.options.runtime.as_deref())?;
-            plan.guard = self.guard(&plan.policy);
+            self.choose(options::policy(text, self.options.runtime.as_deref())?, plan);
         }
         if let Some(runs) = wishes.runs.filter(|_| !self.said.runs) {
             plan.runs = runs;
@@ -246,6 +245,12 @@ impl Tester {
             eprintln!("error: {error}");
         }
         Ok(campaign)
+    }
+
+    /// Gives a plan another policy, and the guard that goes with it.
+    pub fn choose(&self, policy: PolicyChoice, plan: &mut Plan) {
+        plan.guard = self.guard(&policy);
+        plan.policy = policy;
     }
 
     /// The starvation guard for a policy. A search has its own rule for threads that wait busily, and would miss

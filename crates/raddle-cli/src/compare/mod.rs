@@ -293,7 +293,7 @@ fn key(candidate: &Candidate, options: &Options, repeat: u64, policy: &PolicyCho
 fn cell_of(candidate: &Candidate, tester: &Tester, policy: PolicyChoice, measure: &mut Measure<'_>) -> (Cell, End) {
     match tester.plan_of_test(candidate.command.clone()) {
         Ok(mut plan) => {
-            plan.policy = policy;
+            tester.choose(policy, &mut plan);
             Cell::measure(&plan, &candidate.name, measure)
         }
         Err(error) => (Cell::failed(policy.to_string(), error.to_string()), End::Complete),

@@ -3,10 +3,13 @@
 //! No policy dominates. A random walk is good at short local bugs and hopeless when one thread must run far ahead;
 //! PCT is the opposite; URW wins with many threads, POS on long runs with few conflicts. Which of them suits a program
 //! is not known before, so all have a share of the budget. (SURW is not among them: no identities are made ready for
-//! policies that know objects from run to run, see [`Learns::Objects`], which would slow down all the others.) The first
-//! shares, and who makes the first ten runs, were chosen by the rates of all policies on our corpus of bugs (see the
-//! docs). After each block of runs the command line shifts the budget to those that keep finding schedules that no run
-//! had before; none falls below a quarter of its first share.
+//! policies that know objects from run to run, see [`Learns::Objects`], which would slow down all the others.) A bug
+//! that a policy finds in its second run must have come to light after a few runs here, whoever finds it: so the first
+//! runs are shared in another way than the next ones, and those in another way than all others. Who makes the first
+//! ones, and the shares, were computed from the rates of all policies on our corpus of bugs, so that no program needs
+//! more than three times the runs of the policy that suits it best (see the docs). After each later block of runs the
+//! command line shifts the budget to those that keep finding schedules that no run had before; none falls below a
+//! quarter of its share.
 //!
 //! Members take turns by the number of the run, as evenly as their shares allow, so that luck decides less. The same
 //! seed gives the same campaign: shares come from complete blocks only, and count schedules, never time.
@@ -35,7 +38,9 @@ pub struct Member {
     pub policy: &'static Descriptor,
     /// Parameters that differ from the defaults: where they stand, and their values.
     pub parameters: &'static [(usize, f64)],
-    /// Its share of the budget at first.
+    /// Its share of the runs up to [`EARLY`].
+    pub early: u32,
+    /// Its share of the later ones at first.
     pub share: u32,
 }
 
@@ -54,26 +59,30 @@ impl Member {
 }
 
 /// The policies, and their shares at first.
-pub static MEMBERS: [Member; 12] = [
+pub static MEMBERS: [Member; 13] = [
     // Most bugs have depth 2, and so has what a campaign is worth.
-    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], share: 29 },
-    Member { policy: &pct::DESCRIPTOR, parameters: &[], share: 2 },
-    Member { policy: &stride::DESCRIPTOR, parameters: &[], share: 25 },
-    Member { policy: &urw::DESCRIPTOR, parameters: &[], share: 29 },
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], share: 3 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], early: 23, share: 44 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[], early: 1, share: 2 },
+    Member { policy: &stride::DESCRIPTOR, parameters: &[], early: 1, share: 38 },
+    Member { policy: &urw::DESCRIPTOR, parameters: &[], early: 51, share: 5 },
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
     // Near the end of the run.
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], share: 4 },
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], early: 1, share: 2 },
     // Those find a bug soon, or hardly ever: they make the first runs, and few of the others.
-    Member { policy: &pos::DESCRIPTOR, parameters: &[], share: 1 },
-    Member { policy: &rpro::DESCRIPTOR, parameters: &[], share: 1 },
-    Member { policy: &random::DESCRIPTOR, parameters: &[], share: 1 },
-    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], share: 1 },
-    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[], share: 1 },
-    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], share: 1 },
+    Member { policy: &pos::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &rpro::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &random::DESCRIPTOR, parameters: &[], early: 3, share: 1 },
+    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], early: 2, share: 1 },
+    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 1.0)], early: 0, share: 0 },
 ];
 
-/// Who makes the first runs, in which nothing has been learned yet.
-const FIRST: [usize; 10] = [6, 7, 9, 6, 7, 6, 8, 10, 10, 10];
+/// Who makes the first runs: in the first ten nothing has been learned yet.
+const FIRST: [usize; 14] = [9, 6, 12, 6, 11, 9, 6, 10, 10, 10, 8, 3, 6, 8];
+
+/// The last run that goes by the early shares: the end of the first block whose runs have something to learn from.
+const EARLY: u64 = 74;
 
 const _: () = assert!(MEMBERS.len() <= SHARES, "there is room for the shares");
 
@@ -144,7 +153,9 @@ fn belongs(mut number: u64, shares: &[u32]) -> usize {
 impl Policy for Portfolio {
     fn start(&mut self, run: &Run<'_>) {
         let mut shares = MEMBERS.each_ref().map(|member| member.share);
-        if run.lessons.shares.iter().any(|&share| share > 0) {
+        if run.number <= EARLY {
+            shares = MEMBERS.each_ref().map(|member| member.early);
+        } else if run.lessons.shares.iter().any(|&share| share > 0) {
             shares.copy_from_slice(&run.lessons.shares[..MEMBERS.len()]);
         }
         let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
@@ -224,10 +235,10 @@ mod tests {
         };
         let near = |seen: [u32; MEMBERS.len()], shares: [u32; MEMBERS.len()]| {
             let total: u32 = shares.iter().sum();
-            // But for the first ten and a few for rounding, each has its share exactly.
+            // But for the early ones and a few for rounding, each has its share exactly.
             seen.iter()
                 .zip(shares)
-                .all(|(&seen, share)| (f64::from(seen) - 1e4 * f64::from(share) / f64::from(total)).abs() < 20.0)
+                .all(|(&seen, share)| (f64::from(seen) - 1e4 * f64::from(share) / f64::from(total)).abs() < 60.0)
         };
         let first = MEMBERS.each_ref().map(|member| member.share);
         assert!(near(count(&mut policy, toy::UNKNOWN), first));

@@ -317,15 +317,25 @@ impl Scheduler {
 
     /// Notes who passes a point, if that is wanted.
     fn note_passed(&mut self, t: ThreadId) {
-        if self.settings().flags & flag::PASSED == 0 {
+        if !self.notes_passed {
             return;
         }
         // SAFETY: mapped since `start`; the command line reads it after the run.
         let trace = unsafe { &mut (*self.block).trace };
-        if let Some(place) = trace.passed.get_mut(trace.points as usize) {
-            *place = t.0;
+        match trace.passed.get_mut(trace.points as usize) {
+            Some(place) => *place = t.0,
+            // Nobody reads a part of it: the rest of a long run is as fast as any.
+            None => self.note_who_passes(false),
         }
         trace.points += 1;
+    }
+
+    /// Whether it is noted from now on who passes points; and what follows from that.
+    #[cold]
+    pub(super) fn note_who_passes(&mut self, noted: bool) {
+        self.notes_passed = noted;
+        self.traces = noted || self.settings().flags & flag::TRACE != 0;
+        self.watched = noted || self.policy_watches;
     }
 
     /// Notes the object of the last decision, and who it was for.
@@ -374,12 +384,13 @@ impl Scheduler {
         let thread = &self.threads[me.index()];
         let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
         let watched = self.outside_touched || self.trap_again || self.somebody_spins || self.foreign_threads;
+        // Before there is a second thread there is nothing to see.
+        let looked_at = (self.traces || self.watched) && self.created > 1;
         if busy
             || watched
-            || self.traces
+            || looked_at
             // Who is the first to touch an object must not depend on whether somebody looks.
             || self.names
-            || self.watched
             || control::parallel()
             || self.futile != 0
             || self.decides != Decides::Engine

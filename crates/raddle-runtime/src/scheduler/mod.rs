@@ -79,6 +79,8 @@ pub struct Scheduler {
     pub instrumented: bool,
     /// Later runs learn from this one.
     traces: bool,
+    /// It is noted who passes each point.
+    notes_passed: bool,
     /// The policy's state outlives the run.
     searches: bool,
     /// Points where there is nothing to decide are noted, or the policy is told of them.
@@ -275,7 +277,6 @@ impl Scheduler {
     fn start_engine(&mut self, seed: u64) {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
-        self.traces = settings.flags & (flag::TRACE | flag::PASSED) != 0;
         // SAFETY: as above; nobody else writes it.
         unsafe { (*self.block).trace.points = 0 };
         let (number, profile) = (settings.run, settings.profile);
@@ -293,8 +294,7 @@ impl Scheduler {
             Engine::Order(_) => (0, None, 0, false),
         };
         self.policy_watches = watched;
-        // SAFETY: as above.
-        self.watched = watched || unsafe { (*self.block).settings.flags } & flag::PASSED != 0;
+        self.note_who_passes(self.settings().flags & flag::PASSED != 0);
         self.results().member = member;
         self.results().gaps = gaps;
         self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));

@@ -8,6 +8,7 @@ mod needlepoint;
 mod pct;
 mod portfolio;
 mod published;
+mod rare;
 mod shown;
 mod speed;
 mod stride;
@@ -59,8 +60,8 @@ pub struct Experiment {
     pub alone: Option<Alone>,
 }
 
-/// All experiments.
-pub const ALL: &[&Experiment] = &[
+/// The papers' experiments.
+const PAPERS: &[&Experiment] = &[
     &needlepoint::FIGURE_1,
     &needlepoint::FIGURE_2,
     &needlepoint::TABLE_2,
@@ -76,22 +77,43 @@ pub const ALL: &[&Experiment] = &[
     &stride::FIGURE_6,
     &stride::FIGURE_7,
     &equation_3::EQUATION_3,
-    &guarantee::GUARANTEE,
-    &portfolio::PORTFOLIO,
 ];
 
+/// Those that check what we promise.
+const OURS: &[&Experiment] = &[&guarantee::GUARANTEE, &rare::RARE, &portfolio::PORTFOLIO];
+
+fn all() -> impl Iterator<Item = &'static Experiment> {
+    PAPERS.iter().chain(OURS).copied()
+}
+
+/// The experiments that are meant: a name, several with commas between them, `papers`, `ours` or `all`.
+pub fn named(names: &str) -> Result<Vec<&'static Experiment>, Error> {
+    match names {
+        "papers" => Ok(PAPERS.to_vec()),
+        "ours" => Ok(OURS.to_vec()),
+        "all" => Ok(all().collect()),
+        names => names.split(',').map(|name| find(name.trim())).collect(),
+    }
+}
+
+/// The title of a page with these.
+pub fn title(wanted: &[&Experiment]) -> &'static str {
+    let own = |experiment: &&Experiment| OURS.iter().any(|ours| ours.name == experiment.name);
+    if wanted.iter().all(own) { "What we promise" } else { "Beside the papers" }
+}
+
 /// The experiment with this name.
-pub fn find(name: &str) -> Result<&'static Experiment, Error> {
-    ALL.iter().copied().find(|experiment| experiment.name == name).ok_or_else(|| Error::NoExperiment {
+fn find(name: &str) -> Result<&'static Experiment, Error> {
+    all().find(|experiment| experiment.name == name).ok_or_else(|| Error::NoExperiment {
         name: name.to_string(),
-        hint: suggest::hint(name, &ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>()),
+        hint: suggest::hint(name, &all().map(|experiment| experiment.name).collect::<Vec<_>>()),
     })
 }
 
 /// All experiments with what they show.
 pub fn list() -> String {
-    let width = ALL.iter().map(|experiment| experiment.name.len()).max().unwrap_or(0);
-    ALL.iter().map(|experiment| format!("{:<width$}  {}\n", experiment.name, experiment.title)).collect()
+    let width = all().map(|experiment| experiment.name.len()).max().unwrap_or(0);
+    all().map(|experiment| format!("{:<width$}  {}\n", experiment.name, experiment.title)).collect()
 }
 
 impl Experiment {
@@ -111,6 +133,9 @@ impl Experiment {
     }
 }
 
+/// So many programs are named in a remark; more are counted.
+const NAMED: usize = 8;
+
 /// What was left out or cut short.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let left_out = comparison.skipped.iter().chain(&comparison.skipped_policies);
@@ -119,9 +144,12 @@ fn notes(comparison: &Comparison) -> Vec<String> {
     let programs: Vec<&Compared> = comparison.programs.iter().filter(short).collect();
     let cells = || programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.cut_short);
     let cut = cells().map(|cell| cell.runs).min().map(|least| {
-        let names: Vec<_> = programs.iter().map(|program| program.name.as_str()).collect();
+        let whose = match &programs[..] {
+            few if few.len() <= NAMED => few.iter().map(|program| program.name.as_str()).collect::<Vec<_>>().join(", "),
+            many => count(many.len() as u64, "program"),
+        };
         let cells = count(cells().count() as u64, "cell");
-        format!("the time was over for {cells}, after {} or more: of {}", count(least, "run"), names.join(", "))
+        format!("the time was over for {cells}, after {} or more: of {whose}", count(least, "run"))
     });
     left_out.chain(cut).collect()
 }
@@ -154,11 +182,14 @@ mod tests {
 
     #[test]
     fn names_are_unique_and_found() {
-        for (i, experiment) in ALL.iter().enumerate() {
-            assert!(ALL[..i].iter().all(|other| other.name != experiment.name));
+        for (i, experiment) in all().enumerate() {
+            assert!(all().take(i).all(|other| other.name != experiment.name));
             assert_eq!(find(experiment.name).expect("is there").title, experiment.title);
             assert!(list().contains(experiment.name));
         }
+        let names = |group: &str| named(group).expect("is there").iter().map(|e| e.name).collect::<Vec<_>>();
+        assert_eq!(names("ours"), names("guarantee, rare, portfolio"));
+        assert_eq!(names("all"), [names("papers"), names("ours")].concat());
         let error = find("pct-12").err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.starts_with("there is no experiment `pct-12`; did you mean `pct-1"), "{error}");
     }
@@ -176,7 +207,7 @@ mod tests {
     #[test]
     fn every_experiment_shows_something() {
         let comparison = sample::comparison();
-        for experiment in ALL {
+        for experiment in all() {
             let text = experiment.beside(&comparison).text();
             assert!(text.starts_with(experiment.title) && text.lines().count() > 2, "{}: {text}", experiment.name);
         }

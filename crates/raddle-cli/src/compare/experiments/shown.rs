@@ -49,9 +49,9 @@ impl Shown {
 }
 
 /// The page with all of them: how it was made, and the sections.
-pub fn page(command: &str, machine: &str, sections: &[Shown]) -> String {
+pub fn page(title: &str, command: &str, machine: &str, sections: &[Shown]) -> String {
     let head = format!(
-        "# Beside the papers\n\nOur numbers beside those that the papers print. This page was made by\n\n```text\n{command}\n\
+        "# {title}\n\nThis page was made by\n\n```text\n{command}\n\
          ```\n\non {machine}. Who runs that gets the same shares for all policies that run one thread at a time, where the \
          time was not over before all runs were made; times, and the shares of `stress`, `random-sleep` and `ppct`, \
          depend on the machine. The programs are \
@@ -73,7 +73,7 @@ mod tests {
     fn a_section_of_a_page() {
         let expected = "## A table\n\n| a | b |\n|---|---|\n| 1 | x\\|y |\n\n- mind this\n";
         assert_eq!(shown().markdown(), expected);
-        let page = page("raddle compare", "a machine", &[shown(), shown()]);
+        let page = page("Beside the papers", "raddle compare", "a machine", &[shown(), shown()]);
         assert!(page.starts_with("# Beside the papers\n") && page.matches(expected).count() == 2, "{page}");
     }
 
