@@ -247,6 +247,7 @@ pub struct Trace {
 }
 
 impl From<&Results> for Summary {
+    #[inline]
     fn from(results: &Results) -> Summary {
         Summary {
             hash: results.hash,
@@ -665,6 +666,7 @@ impl Results {
     }
 
     /// The most steps between the ends of two sequential stretches.
+    #[inline]
     pub fn longest_phase(&self) -> u64 {
         self.phase.max(self.steps.saturating_sub(self.phase_start))
     }

@@ -98,6 +98,13 @@ impl EnabledSet {
         None
     }
 
+    /// The enabled thread with the smallest id.
+    #[inline(always)]
+    pub fn first(&self) -> Option<ThreadId> {
+        let (i, word) = self.bits[..self.used as usize].iter().enumerate().find(|(_, word)| **word != 0)?;
+        Some(ThreadId((i * 64) as u16 + word.trailing_zeros() as u16))
+    }
+
     /// The first enabled thread with a larger id than this one.
     pub fn after(&self, t: ThreadId) -> Option<ThreadId> {
         let next = t.index() + 1;
@@ -124,19 +131,11 @@ impl EnabledSet {
         ones(&self.changed[..self.used as usize])
     }
 
-    /// Does something with each of the threads that [`EnabledSet::changed`] gives, and whether it is enabled
-    /// now; faster than the iterator, for policies that look at every point.
+    /// The threads that [`EnabledSet::changed`] gives, each with whether it is enabled now; faster, for policies that
+    /// look at every point.
     #[inline(always)]
-    pub fn for_each_changed(&self, mut act: impl FnMut(ThreadId, bool)) {
-        for i in 0..self.used as usize {
-            let mut word = self.changed[i];
-            while word != 0 {
-                let bit = word & word.wrapping_neg();
-                let t = ThreadId((i * 64) as u16 + word.trailing_zeros() as u16);
-                act(t, self.bits[i] & bit != 0);
-                word ^= bit;
-            }
-        }
+    pub fn changes(&self) -> Changes<'_> {
+        Changes { set: self, word: 0, left: self.changed[0] }
     }
 
     /// Forgets which threads changed; the scheduler calls it after each decision.
@@ -147,6 +146,32 @@ impl EnabledSet {
             0 | 1 => self.changed[0] = 0,
             used => self.changed[..used as usize].fill(0),
         }
+    }
+}
+
+/// See [`EnabledSet::changes`]. No closure: one that several policies share would not be part of any of them.
+pub struct Changes<'a> {
+    set: &'a EnabledSet,
+    word: usize,
+    left: u64,
+}
+
+impl Iterator for Changes<'_> {
+    type Item = (ThreadId, bool);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(ThreadId, bool)> {
+        while self.left == 0 {
+            self.word += 1;
+            if self.word >= self.set.used as usize {
+                return None;
+            }
+            self.left = self.set.changed[self.word];
+        }
+        let bit = self.left & self.left.wrapping_neg();
+        let t = ThreadId((self.word * 64) as u16 + self.left.trailing_zeros() as u16);
+        self.left ^= bit;
+        Some((t, self.set.bits[self.word] & bit != 0))
     }
 }
 

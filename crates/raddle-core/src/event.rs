@@ -169,6 +169,7 @@ kinds! {
 
 impl EventKind {
     /// Whether it is an access to memory that a compiler's hook has shown.
+    #[inline]
     pub fn is_access(self) -> bool {
         (EventKind::AtomicLoad as u8..=EventKind::Spin as u8).contains(&(self as u8))
     }

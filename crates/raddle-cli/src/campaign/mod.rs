@@ -128,8 +128,8 @@ pub fn run(
     run_watched(plan, recorder, show_progress, look, &mut |_, _| {})
 }
 
-/// Is told of each run that counts, in the order of their numbers, and how long the campaign had taken by then.
-pub type Watcher<'a> = dyn FnMut(&RunReport, Duration) + 'a;
+/// Is told of each run that counts, in the order of their numbers, and when the campaign began.
+pub type Watcher<'a> = dyn FnMut(&RunReport, Instant) + 'a;
 
 /// Runs a campaign that somebody watches.
 pub fn run_watched(
@@ -399,7 +399,7 @@ impl<'a, 'w> Main<'a, 'w> {
     /// A run counts; `told` is what it was told of earlier ones, if that is known.
     fn take(&mut self, report: RunReport, told: Option<Profile>) {
         self.tally.add_told(&report, self.guarantee.as_ref().zip(told));
-        (self.watcher)(&report, self.started.elapsed());
+        (self.watcher)(&report, self.started);
         self.racing.extend(report.racing.iter().cloned());
         if let Verdict::Diverged(divergence) = &report.verdict {
             self.divergence.get_or_insert((report.run, divergence.clone()));

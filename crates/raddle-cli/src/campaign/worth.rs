@@ -3,7 +3,8 @@
 //! Schedules and PCT's runs are counted for all runs. Ordered pairs of events need the decisions of a run, which
 //! only runs that were sampled bring along ([`Coverage`]).
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use raddle_core::policies::{depth, pct, portfolio};
@@ -115,21 +116,30 @@ pub struct Schedules {
     pub once: u64,
     /// Schedules that two runs had.
     pub twice: u64,
-    /// How often each was seen, by its hash; three means more than twice.
-    seen: HashMap<u64, u8, BuildHasherDefault<Spread>>,
+    /// Their hashes. Most are seen once: how often the others were is kept apart, so that more of them fit in a cache.
+    seen: HashSet<u64, BuildHasherDefault<Spread>>,
+    /// Those that two runs had, and whether more had them.
+    again: HashMap<u64, bool, BuildHasherDefault<Spread>>,
 }
 
 impl Schedules {
     fn add(&mut self, hash: u64) {
         self.runs += 1;
-        let count = self.seen.entry(hash).or_insert(0);
-        match *count {
-            0 => self.once += 1,
-            1 => (self.once, self.twice) = (self.once - 1, self.twice + 1),
-            2 => self.twice -= 1,
-            _ => return,
+        if self.seen.insert(hash) {
+            self.once += 1;
+            return;
         }
-        *count += 1;
+        match self.again.entry(hash) {
+            Entry::Vacant(second) => {
+                (self.once, self.twice) = (self.once - 1, self.twice + 1);
+                second.insert(false);
+            }
+            Entry::Occupied(mut more) if !more.get() => {
+                self.twice -= 1;
+                more.insert(true);
+            }
+            Entry::Occupied(_) => {}
+        }
     }
 
     /// Different ones.
@@ -193,7 +203,7 @@ impl Worth {
             self.schedules.resize_with(member + 1, Schedules::default);
         }
         // One policy alone knows its own number; looking it up twice would be seen in the speed of checks.
-        if self.schedules.len() > 1 && self.schedules.iter().all(|other| !other.seen.contains_key(&counts.hash)) {
+        if self.schedules.len() > 1 && self.schedules.iter().all(|other| !other.seen.contains(&counts.hash)) {
             self.distinct += 1;
         }
         self.schedules[member].add(counts.hash);

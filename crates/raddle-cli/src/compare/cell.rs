@@ -223,10 +223,10 @@ impl Cell {
         let kinds = &mut self.kinds;
         let raw = &mut measure.raw;
         let policy = &self.policy;
-        let mut watch = |report: &RunReport, elapsed: Duration| {
+        let mut watch = |report: &RunReport, started: Instant| {
             if let Verdict::Failed(failure) = &report.verdict {
                 *kinds.entry(failure.kind.name().to_string()).or_default() += 1;
-                first.get_or_insert(elapsed);
+                first.get_or_insert_with(|| started.elapsed());
             }
             if let Some(raw) = raw.as_deref_mut() {
                 let seed = plan.run_seed(report.run);

@@ -70,6 +70,8 @@ pub struct Pct {
     sequential: bool,
     phases: bool,
     final_wait: bool,
+    /// Whether the algorithm is the bare one, without any of these.
+    bare: bool,
     threads: Priorities,
 }
 
@@ -105,6 +107,7 @@ impl Policy for Pct {
         self.sequential = parameters[3] != 0.0;
         self.phases = parameters[4] != 0.0;
         self.final_wait = parameters[5] != 0.0;
+        self.bare = !self.sequential && !self.phases && !self.final_wait;
         let seen = match (self.phases, self.sequential) {
             (true, _) => run.profile.phase,
             (_, true) => run.profile.points,
@@ -124,7 +127,11 @@ impl Policy for Pct {
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         self.threads.follow(point.enabled, &mut self.rng);
         let mut step = point.step;
-        if self.sequential {
+        if self.bare {
+            if point.opened {
+                self.changes.passed(step, point.current, &mut self.threads);
+            }
+        } else if self.sequential {
             // What was passed since the last time was passed by the thread that was alone.
             step = point.points - 1;
             self.changes.passed(step, point.current, &mut self.threads);
@@ -135,7 +142,8 @@ impl Policy for Pct {
             self.changes.passed(step, point.current, &mut self.threads);
         }
         let mut chosen = self.threads.winner().unwrap_or(point.current);
-        if self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit {
+        if !self.bare && self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit
+        {
             self.threads.lower(chosen);
             chosen = self.threads.winner().unwrap_or(point.current);
         }

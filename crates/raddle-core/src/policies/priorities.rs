@@ -37,7 +37,7 @@ impl Priorities {
     /// threads), and the number of threads need not be known.
     #[inline(always)]
     pub fn follow(&mut self, enabled: &EnabledSet, rng: &mut Rng) {
-        enabled.for_each_changed(|t, enabled| {
+        for (t, enabled) in enabled.changes() {
             if enabled {
                 // A fresh page that is read first costs a fault more than one that is written to.
                 if t.index() >= self.seen || self.priority[t.index()] == 0 {
@@ -48,7 +48,7 @@ impl Priorities {
             } else {
                 self.best.remove(t.index(), &self.priority);
             }
-        });
+        }
     }
 
     /// The enabled thread of the highest priority.
@@ -104,6 +104,7 @@ impl Tournament {
         self.node[1].checked_sub(1).map(ThreadId)
     }
 
+    #[inline(always)]
     fn insert(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
         if t >= self.leaves {
             self.grow(t, priority);
@@ -112,6 +113,7 @@ impl Tournament {
         self.update(t, priority);
     }
 
+    #[inline(always)]
     fn remove(&mut self, t: usize, priority: &[i64; MAX_THREADS]) {
         if t < self.leaves {
             self.node[self.leaves + t] = NONE;

@@ -102,12 +102,14 @@ impl Scheduler {
     #[inline]
     #[link_section = "raddle_run"]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
-        if self.outside_touched {
+        // One branch for what is rare, here and below.
+        let rare = self.outside_touched | self.somebody_spins;
+        if rare && self.outside_touched {
             self.outside_touched = false;
             self.look_outside();
         }
         self.expire();
-        if self.somebody_spins {
+        if rare && self.somebody_spins {
             spin::look(self);
             if self.enabled.is_empty() && self.next_deadline().is_none() {
                 spin::give_up(self);
@@ -125,12 +127,9 @@ impl Scheduler {
         let next = if self.enabled.len() == 1 {
             self.alone = true;
             // One thread is enabled, so the first one exists.
-            let next = self.enabled.nth(0).unwrap_or(me);
-            if self.watched {
+            let next = self.enabled.first().unwrap_or(me);
+            if self.watched | self.follows_every {
                 self.pass_alone(me, next);
-            }
-            if self.follows_every {
-                self.pass_in_order(next);
             }
             next
         } else {
@@ -195,9 +194,12 @@ impl Scheduler {
     /// Somebody looks at points where there is nothing to decide; at this one `next` goes on.
     #[cold]
     pub fn pass_alone(&mut self, me: ThreadId, next: ThreadId) {
-        if self.created > 1 {
+        if self.watched && self.created > 1 {
             self.note_passed(next);
             self.tell_alone(me);
+        }
+        if self.follows_every {
+            self.pass_in_order(next);
         }
     }
 

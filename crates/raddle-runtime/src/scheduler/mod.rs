@@ -537,9 +537,7 @@ impl Scheduler {
     #[inline(always)]
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
         let ready = self.come(me, event, wait, deadline);
-        let quiet = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
-        let quiet = quiet && !self.follows_every;
-        if self.alive == 1 && ready && quiet {
+        if self.alive == 1 && ready && self.is_quiet() {
             if self.watched {
                 self.pass_alone(me, me);
             }
@@ -547,6 +545,13 @@ impl Scheduler {
         }
         self.stand(me, wait, ready, deadline);
         self.decide(me)
+    }
+
+    /// Whether nothing can happen at a point of the only thread.
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        let waits = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
+        waits && !self.follows_every
     }
 
     /// Notes what `me` is about to do; says whether what it needs is there.

@@ -396,11 +396,11 @@ fn settle(it: &mut State) {
     it.scheduler.stir();
     let State { scheduler: s, gate, .. } = it;
     let (enabled, threads, held) = (&s.enabled, &s.threads, &mut gate.held);
-    enabled.for_each_changed(|t, on| {
+    for (t, on) in enabled.changes() {
         if threads[t.index()].parked {
             held.set(t, on);
         }
-    });
+    }
     s.enabled.settle();
     let mut k = 0;
     while let Some(t) = it.gate.held.nth(k) {

@@ -99,7 +99,11 @@ pub fn named(names: &str) -> Result<Vec<&'static Experiment>, Error> {
 /// The title of a page with these.
 pub fn title(wanted: &[&Experiment]) -> &'static str {
     let own = |experiment: &&Experiment| OURS.iter().any(|ours| ours.name == experiment.name);
-    if wanted.iter().all(own) { "What we promise" } else { "Beside the papers" }
+    if wanted.iter().all(own) {
+        "What we promise"
+    } else {
+        "Beside the papers"
+    }
 }
 
 /// The experiment with this name.

@@ -56,6 +56,8 @@ pub const PORTFOLIO: Experiment = Experiment {
          samplers that found it most often make 1,001 campaigns, or what there is time for, each up to its first failure \
          or 10,000 runs. The search that finds the bug first has a column where it is faster than all samplers: it finds \
          the same whatever the seed is",
+        "a search is first where the bug is near the end of its first run: it changes the last decisions first. Samplers \
+         do not know the run before: runs of one block must not depend on each other, or --jobs would change them",
         "medians are Kaplan and Meier's, over the campaigns; a campaign without a failure counts as more runs than it \
          had",
     ],
