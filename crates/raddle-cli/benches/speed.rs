@@ -325,7 +325,7 @@ impl Kernel {
 
     /// Seconds of an average run: each thread is the low one about equally often.
     fn seconds(&self, bench: &Bench, policy: &str, workers: usize) -> f64 {
-        let runs = (2 * (workers + self.others)).max(40).to_string();
+        let runs = (2 * (workers + self.others)).max(240 / workers).to_string();
         let options = ["--policy", policy, "--runs", &runs, "--no-guard"];
         let report = bench.campaign(&options, &self.program(bench), &self.arguments(&workers.to_string()));
         assert_eq!(report["failing_runs"], 0, "{} is correct", self.name);
