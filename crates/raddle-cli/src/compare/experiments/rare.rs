@@ -36,7 +36,11 @@ fn beside(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
         let ratio = stride.share / most;
         let runs = format!("{} and {}", number(random.runs), number(stride.runs));
         let at_least = if random.failing_runs == 0 { "at least " } else { "" };
-        let holds = if ratio >= BAR { "yes" } else { "NO" };
+        let holds = match (ratio >= BAR, random.failing_runs) {
+            (true, _) => "yes",
+            (false, 0) => "too few runs to tell",
+            (false, _) => "NO",
+        };
         let cells = [percent(random.share), percent(stride.share), format!("{at_least}{ratio:.1}"), holds.to_string()];
         Some([program.name.clone(), runs].into_iter().chain(cells).collect())
     });
@@ -58,6 +62,9 @@ mod tests {
         comparison.programs = vec![program(0, 20), program(0, 5), program(3, 30), program(4, 30)];
         let rows = beside(&RARE, &comparison);
         let last: Vec<_> = rows[1..].iter().map(|row| (row[4].as_str(), row[5].as_str())).collect();
-        assert_eq!(last, [("at least 20.0", "yes"), ("at least 5.0", "NO"), ("10.0", "yes"), ("7.5", "NO")]);
+        assert_eq!(
+            last,
+            [("at least 20.0", "yes"), ("at least 5.0", "too few runs to tell"), ("10.0", "yes"), ("7.5", "NO")]
+        );
     }
 }
