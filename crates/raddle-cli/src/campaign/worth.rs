@@ -178,8 +178,8 @@ impl Hasher for Spread {
 pub struct Worth {
     /// The schedules, by the policy of a portfolio that decided; one entry for a policy alone.
     pub schedules: Vec<Schedules>,
-    /// Different schedules of several policies.
-    distinct: u64,
+    /// The schedules of several policies.
+    seen: HashSet<u64, BuildHasherDefault<Spread>>,
     /// Runs of PCT in which the guard did not step in.
     pub trials: Trials,
     /// What the last of its runs was told, and what followed from it.
@@ -197,14 +197,14 @@ impl Worth {
     pub fn add(&mut self, report: &RunReport, guarantee: Option<(&Guarantee, Profile)>) {
         let (counts, member) = (&report.counts, report.counts.member as usize);
         if self.schedules.len() <= member {
-            if self.schedules.len() == 1 {
-                self.distinct = self.schedules[0].distinct();
+            if let [alone] = &self.schedules[..] {
+                self.seen = alone.seen.clone();
             }
             self.schedules.resize_with(member + 1, Schedules::default);
         }
         // One policy alone knows its own number; looking it up twice would be seen in the speed of checks.
-        if self.schedules.len() > 1 && self.schedules.iter().all(|other| !other.seen.contains(&counts.hash)) {
-            self.distinct += 1;
+        if self.schedules.len() > 1 {
+            self.seen.insert(counts.hash);
         }
         self.schedules[member].add(counts.hash);
         if let Some((guarantee, told)) = guarantee.filter(|(guarantee, _)| guarantee.member == counts.member) {
@@ -234,7 +234,7 @@ impl Worth {
     pub fn distinct_schedules(&self) -> u64 {
         match &self.schedules[..] {
             [one] => one.distinct(),
-            _ => self.distinct,
+            _ => self.seen.len() as u64,
         }
     }
 }
