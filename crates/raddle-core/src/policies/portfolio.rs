@@ -6,8 +6,8 @@
 //! policies that know objects from run to run, see [`Learns::Objects`], which would slow down all the others.) A bug
 //! that a policy finds in its second run must have come to light after a few runs here, whoever finds it: so the first
 //! runs are shared in another way than the next ones, and those in another way than all others. Who makes the first
-//! ones, and the shares, were computed from the rates of all policies on our corpus of bugs, so that no program needs
-//! more than three times the runs of the policy that suits it best (see the docs). After each later block of runs the
+//! ones, and the shares, were computed from the rates of all policies on our corpus of bugs, with the aim that no program
+//! needs more than three times the runs of the policy that suits it best (see the docs). After each later block of runs the
 //! command line shifts the budget to those that keep finding schedules that no run had before; none falls below a
 //! quarter of its share.
 //!
