@@ -102,14 +102,12 @@ impl Scheduler {
     #[inline]
     #[link_section = "raddle_run"]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
-        // One branch for what is rare, here and below.
-        let rare = self.outside_touched | self.somebody_spins;
-        if rare && self.outside_touched {
+        if self.outside_touched {
             self.outside_touched = false;
             self.look_outside();
         }
         self.expire();
-        if rare && self.somebody_spins {
+        if self.somebody_spins {
             spin::look(self);
             if self.enabled.is_empty() && self.next_deadline().is_none() {
                 spin::give_up(self);
