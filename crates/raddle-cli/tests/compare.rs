@@ -64,6 +64,10 @@ fn the_number_of_jobs_changes_nothing_but_times() {
     let failing = raw.lines().filter(|line| line.contains(",deadlock,")).count() as u64;
     let kinds: u64 = cells.iter().map(|cell| cell["kinds"]["deadlock"].as_u64().expect("a number")).sum();
     assert_eq!(failing, kinds);
+    // Only a portfolio has members, and one of its first hundred runs is POS's.
+    let member = |line: &str| line.rsplit(',').next().is_some_and(|member| !member.is_empty());
+    assert!(raw.lines().skip(1).all(|line| member(line) == line.contains(",portfolio,")), "{raw}");
+    assert!(raw.lines().any(|line| line.ends_with(",pos")), "{raw}");
 }
 
 #[test]

@@ -248,6 +248,12 @@ impl Setup {
         other
     }
 
+    /// The same with a part of the time for each measurement.
+    pub fn in_part_of_the_time(mut self, parts: u32) -> Setup {
+        self.limit = self.limit.map(|limit| limit / parts);
+        self
+    }
+
     /// Where programs are compiled.
     pub fn build_folder(&self) -> Result<PathBuf, Error> {
         let folder = self.options.out.join(BUILD);

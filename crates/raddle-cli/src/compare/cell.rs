@@ -222,7 +222,6 @@ impl Cell {
         let mut unwritten = None;
         let kinds = &mut self.kinds;
         let raw = &mut measure.raw;
-        let policy = &self.policy;
         let mut watch = |report: &RunReport, started: Instant| {
             if let Verdict::Failed(failure) = &report.verdict {
                 *kinds.entry(failure.kind.name().to_string()).or_default() += 1;
@@ -230,7 +229,7 @@ impl Cell {
             }
             if let Some(raw) = raw.as_deref_mut() {
                 let seed = plan.run_seed(report.run);
-                unwritten = unwritten.take().or(raw.write(program, policy, repetition, seed, report).err());
+                unwritten = unwritten.take().or(raw.write(program, &plan.policy, repetition, seed, report).err());
             }
         };
         let campaign = campaign::run_watched(plan, None, measure.progress, |_| {}, &mut watch);

@@ -4,8 +4,12 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use raddle_core::policies::portfolio;
+
 use super::csv::field;
 use crate::campaign::run_report::{RunReport, Verdict};
+use crate::policy_choice::PolicyChoice;
+use crate::report::worth::member_name;
 
 /// A file with a line for each run.
 pub struct Raw {
@@ -16,7 +20,7 @@ impl Raw {
     /// Makes the file.
     pub fn create(path: &Path) -> io::Result<Raw> {
         let mut file = BufWriter::new(File::create(path)?);
-        writeln!(file, "program,policy,repetition,run,seed,verdict,steps,threads,schedule")?;
+        writeln!(file, "program,policy,repetition,run,seed,verdict,steps,threads,schedule,member")?;
         Ok(Raw { file })
     }
 
@@ -24,7 +28,7 @@ impl Raw {
     pub fn write(
         &mut self,
         program: &str,
-        policy: &str,
+        policy: &PolicyChoice,
         repetition: u64,
         seed: u64,
         report: &RunReport,
@@ -35,10 +39,13 @@ impl Raw {
             Verdict::Diverged(_) => "diverged",
             Verdict::Failed(failure) => failure.kind.name(),
         };
-        let (program, policy, counts) = (field(program), field(policy), &report.counts);
+        let counts = &report.counts;
+        let shares = policy.descriptor.name == portfolio::DESCRIPTOR.name;
+        let member = shares.then(|| member_name(counts.member as usize)).flatten().unwrap_or_default();
+        let (program, policy, member) = (field(program), field(&policy.to_string()), field(&member));
         writeln!(
             self.file,
-            "{program},{policy},{repetition},{},{seed},{verdict},{},{},{:016x}",
+            "{program},{policy},{repetition},{},{seed},{verdict},{},{},{:016x},{member}",
             report.run, counts.steps, counts.threads, counts.hash
         )
     }

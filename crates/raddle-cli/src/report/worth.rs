@@ -226,7 +226,7 @@ impl Seen {
 }
 
 /// The name of a policy of the portfolio, with the parameters that are not its defaults.
-fn member_name(member: usize) -> Option<String> {
+pub fn member_name(member: usize) -> Option<String> {
     let member = portfolio::MEMBERS.get(member)?;
     let given = |(at, value): &(usize, f64)| {
         let parameter = &member.policy.parameters[*at];

@@ -19,6 +19,7 @@ use core::mem::MaybeUninit;
 use super::{atomfuzzer, delay_bound, pct, pos, preempt_always, preempt_bound, random, rpro, stride, urw};
 use crate::lessons::SHARES;
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run, MAX_PARAMETERS};
+use crate::rng::Rng;
 use crate::thread::ThreadId;
 
 /// How the command line knows this policy.
@@ -61,30 +62,64 @@ impl Member {
 /// The policies, and their shares at first.
 pub static MEMBERS: [Member; 13] = [
     // Most bugs have depth 2, and so has what a campaign is worth.
-    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], early: 23, share: 44 },
-    Member { policy: &pct::DESCRIPTOR, parameters: &[], early: 1, share: 2 },
-    Member { policy: &stride::DESCRIPTOR, parameters: &[], early: 1, share: 38 },
-    Member { policy: &urw::DESCRIPTOR, parameters: &[], early: 51, share: 5 },
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], early: 25, share: 54 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[], early: 0, share: 3 },
+    // The ratio for one least likely order: bugs that need two of them are those that `urw` finds.
+    Member { policy: &stride::DESCRIPTOR, parameters: &[(0, 6.6)], early: 1, share: 30 },
+    Member { policy: &urw::DESCRIPTOR, parameters: &[], early: 68, share: 4 },
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
     // Near the end of the run.
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], early: 1, share: 2 },
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], early: 2, share: 2 },
     // Those find a bug soon, or hardly ever: they make the first runs, and few of the others.
-    Member { policy: &pos::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
-    Member { policy: &rpro::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
-    Member { policy: &random::DESCRIPTOR, parameters: &[], early: 3, share: 1 },
-    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], early: 2, share: 1 },
-    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
-    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], early: 1, share: 1 },
+    Member { policy: &pos::DESCRIPTOR, parameters: &[], early: 2, share: 2 },
+    Member { policy: &rpro::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
+    Member { policy: &random::DESCRIPTOR, parameters: &[], early: 2, share: 1 },
+    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
+    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[(0, 3.0)], early: 0, share: 1 },
+    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
+    // Nothing but an order of the threads.
     Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 1.0)], early: 0, share: 0 },
 ];
 
-/// Who makes the first runs: in the first ten nothing has been learned yet.
-const FIRST: [usize; 14] = [9, 6, 12, 6, 11, 9, 6, 10, 10, 10, 8, 3, 6, 8];
+/// Those who make the first runs.
+const PCT: usize = 1;
+const STRIDE: usize = 2;
+const URW: usize = 3;
+const POS: usize = 6;
+const RANDOM: usize = 8;
+const ALWAYS: usize = 9;
+const BOUND: usize = 10;
+const ATOMFUZZER: usize = 11;
+const ORDER: usize = 12;
+
+/// Who makes the first runs, in the first ten of which nothing has been learned yet: members and their shares of all
+/// campaigns. In each campaign the run's seed draws one of them.
+const FIRST: [&[(usize, u32)]; 16] = [
+    &[(POS, 19), (ATOMFUZZER, 1)],
+    &[(ALWAYS, 4), (POS, 1)],
+    &[(ORDER, 19), (ATOMFUZZER, 1)],
+    &[(POS, 13), (ALWAYS, 7)],
+    &[(ALWAYS, 1)],
+    &[(POS, 1)],
+    &[(BOUND, 1)],
+    &[(BOUND, 9), (ALWAYS, 1)],
+    &[(BOUND, 1)],
+    &[(RANDOM, 11), (BOUND, 9)],
+    &[(RANDOM, 1)],
+    &[(URW, 3), (STRIDE, 2)],
+    &[(RANDOM, 2), (PCT, 1)],
+    &[(RANDOM, 1)],
+    &[(RANDOM, 1)],
+    &[(PCT, 1)],
+];
 
 /// The last run that goes by the early shares: the end of the first block whose runs have something to learn from.
 const EARLY: u64 = 74;
 
 const _: () = assert!(MEMBERS.len() <= SHARES, "there is room for the shares");
+
+/// The purpose of the numbers that draw a member: its own must not depend on them.
+const PURPOSE: u64 = 4;
 
 /// The fraction of the golden ratio, in 2^-64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -140,8 +175,8 @@ impl Portfolio {
 }
 
 /// The member that a number below the sum of all shares belongs to.
-fn belongs(mut number: u64, shares: &[u32]) -> usize {
-    for (member, &share) in shares.iter().enumerate() {
+fn belongs(mut number: u64, shares: impl Iterator<Item = (usize, u32)>) -> usize {
+    for (member, share) in shares {
         match number.checked_sub(share.into()) {
             Some(rest) => number = rest,
             None => return member,
@@ -158,13 +193,16 @@ impl Policy for Portfolio {
         } else if run.lessons.shares.iter().any(|&share| share > 0) {
             shares.copy_from_slice(&run.lessons.shares[..MEMBERS.len()]);
         }
-        let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
         self.member = match FIRST.get((run.number as usize).wrapping_sub(1)) {
-            Some(first) => *first,
+            Some(members) => {
+                let total = members.iter().map(|(_, share)| u64::from(*share)).sum();
+                belongs(Rng::for_purpose(run.seed, PURPOSE).below(total), members.iter().copied())
+            }
             // Multiples of the golden ratio fall evenly between 0 and 1, whatever part of them is looked at.
             None => {
+                let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
                 let part = u128::from(run.number.wrapping_mul(GOLDEN)) * u128::from(total);
-                belongs((part >> 64) as u64, &shares)
+                belongs((part >> 64) as u64, shares.into_iter().enumerate())
             }
         };
         let parameters = MEMBERS[self.member].values();
@@ -208,8 +246,8 @@ impl Policy for Portfolio {
 /// schedules were new, the later blocks weighing more.
 pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
     core::array::from_fn(|i| {
-        // One success and one failure more than were seen: a member with few runs is not judged by them.
-        let novelty = (new[i] + 1.0) / (runs[i] + 2.0);
+        // One success more than was seen: who has had no run yet is thought to find something new.
+        let novelty = (new[i] + 1.0) / (runs[i] + 1.0);
         // In hundredths of the first share, so that rounding does not matter.
         (f64::from(MEMBERS[i].share) * 100.0 * (0.25 + 0.75 * novelty)) as u32
     })
@@ -270,5 +308,6 @@ mod tests {
         assert!(shares[2] > 99 * MEMBERS[2].share);
         assert!((0..MEMBERS.len()).all(|i| shares[i] >= 25 * MEMBERS[i].share));
         assert!(shares[0] < 27 * MEMBERS[0].share);
+        assert_eq!(shift(&[0.0; MEMBERS.len()], &[0.0; MEMBERS.len()])[2], 100 * MEMBERS[2].share);
     }
 }

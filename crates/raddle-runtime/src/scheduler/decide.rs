@@ -8,7 +8,8 @@ use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, EventKind, Point, ThreadId};
 
 use super::clock::NEVER;
-use super::{Scheduler, ACCESS, BACK_OFF, LOOK_OUTSIDE};
+use super::progress::{ACCESS, BACK_OFF};
+use super::{Scheduler, LOOK_OUTSIDE};
 use crate::access::spin;
 use crate::{control, failure};
 

@@ -8,52 +8,35 @@ mod decide;
 mod idle;
 pub mod names;
 mod parallel;
+mod progress;
+mod start;
+mod step;
 pub mod thread;
 pub mod timers;
+mod waits;
 
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{self, flag, note, Block, Escape, Outcome};
-use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
-use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
-use raddle_core::{Decision, EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
+use raddle_core::block::{self, Block, Escape};
+use raddle_core::decorators::replay::Replay;
+use raddle_core::policy::Policy;
+use raddle_core::{EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 
 use crate::access::lease::{Attention, Lease};
-use crate::model::mutex::Mutex;
+use crate::control;
 use crate::model::waiters::Waiters;
 use crate::pointers::Pointers;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
-use crate::sys;
-use crate::{control, failure};
 use clock::{Clock, NEVER};
 pub use decide::Decides;
-use decide::{Chosen, Engine};
-use thread::{owner, Life, Packed, Polled, Thread, Wait, Wake};
+use decide::Engine;
+use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
-/// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
-/// dozens of them in each turn, and few calls.
-const ACCESS: u32 = 1;
-/// What any other operation weighs.
-const OPERATION: u32 = 8;
-/// Operations after which an earlier one without progress is forgotten.
-const FORGIVEN: u32 = 8 * OPERATION;
-/// A thread that does so many operations in a row with progress is not in a livelock.
-const BUSY: u32 = 64 * OPERATION;
-/// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
-/// spin before they park yield up to 32 times first.
-const BACK_OFF: u64 = 32;
-/// Points without any progress after which the run is called a livelock.
-const LIVELOCK: u64 = 100_000;
-/// Operations without progress after which even a single thread is looked at closely.
-const PATIENCE: u64 = 64;
 /// In how many points outside conditions are looked at even though threads can run.
 const LOOK_OUTSIDE: u64 = 1_024;
-
-/// The hash of no decision: FNV's offset basis.
-const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// All state of a run. Valid when zeroed, but for the engine.
 ///
@@ -150,156 +133,6 @@ pub struct Scheduler {
 struct Page;
 
 impl Scheduler {
-    /// Starts a run: the calling thread is the main thread and has the baton.
-    ///
-    /// # Safety
-    /// `policy_memory` must be zeroed, unused and of the descriptor's layout, or what such a policy has left there
-    /// if it outlives its runs; `block` mapped.
-    #[link_section = "raddle_run"]
-    pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
-        self.block = block;
-        // SAFETY: the block is mapped, and the command line does not touch it during a run.
-        let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
-        // SAFETY: both areas lie inside the mapping.
-        self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
-        self.detects = settings.flags & flag::DETECT != 0;
-        self.instrumented = crate::access::offers() != 0;
-        self.clock.realtime_start = settings.realtime;
-        self.chance = Rng::for_purpose(settings.seed, 2);
-        self.entropy = Rng::for_purpose(settings.seed, 3);
-        let engine = if settings.flags & flag::REPLAY != 0 {
-            // SAFETY: as above; Decision is a transparent u32.
-            let recording = unsafe {
-                let start = bytes.add((*block).replay_offset()).cast::<Decision>();
-                core::slice::from_raw_parts(start, settings.replay_len as usize)
-            };
-            if settings.flags & flag::EVERY != 0 {
-                self.follows_every = true;
-                Engine::Order(Order::new(recording))
-            } else {
-                Engine::Follow(Replay::new(recording))
-            }
-        } else {
-            // SAFETY: the caller's promise.
-            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
-        };
-        let explores = matches!(engine, Engine::Explore(_));
-        self.engine.write(engine);
-        self.start_names(explores && descriptor.learns >= Learns::Objects);
-        self.searches = descriptor.kind == Kind::Systematic;
-        // In a program with checks there is no run yet.
-        if !(self.searches && crate::check::present()) {
-            self.start_engine(settings.seed);
-        }
-        self.created = 1;
-        self.alive = 1;
-        self.current = ThreadId::MAIN;
-        self.alone = true;
-        self.threads[0].life = Life::Alive;
-        self.enabled.set(ThreadId::MAIN, true);
-        let results = self.results();
-        results.threads = 1;
-        results.threads_alive = 1;
-        results.hash = FIRST_HASH;
-        results.offers = crate::access::offers();
-    }
-
-    /// Starts another run in the same process, with the same main thread.
-    ///
-    /// # Safety
-    /// As for [`Scheduler::start`], which was called before; all other threads have ended.
-    pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
-        // SAFETY: the command line does not touch the settings during an order.
-        let settings = unsafe { &(*self.block).settings };
-        // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
-        // decision before its own takes the place.
-        unsafe {
-            if decides == Decides::LastRun {
-                let recorded =
-                    core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
-                self.follow_again.write(Replay::new(recorded));
-            } else if decides == Decides::Engine || !self.searches {
-                self.start_engine(seed);
-            }
-        }
-        self.decides = decides;
-        self.start_names(self.names);
-        self.clock = Clock::starting_at(settings.realtime);
-        self.chance = Rng::for_purpose(seed, 2);
-        self.entropy = Rng::for_purpose(seed, 3);
-        self.created = 1;
-        self.alive = 1;
-        self.current = ThreadId::MAIN;
-        self.alone = true;
-        self.outside_touched = false;
-        self.open_world = false;
-        self.ending = false;
-        self.progress_at = 0;
-        self.futile = 0;
-        self.enabled.clear();
-        self.enabled.set(ThreadId::MAIN, true);
-        self.polled.clear();
-        if core::mem::take(&mut self.somebody_spins) {
-            self.spinning.clear();
-        }
-        self.timers.clear();
-        self.attention.reset();
-        let main = &mut self.threads[0];
-        self.waiters.remove(ThreadId::MAIN);
-        main.wait = Wait::None.pack();
-        main.wake = Wake::Go;
-        main.woken = false;
-        main.was_futile = false;
-        main.spins = 0;
-        main.since_futile = 0;
-        main.deadline = NEVER;
-        let results = self.results();
-        results.outcome = Outcome::Unknown as u32;
-        results.thread = u32::MAX;
-        results.threads = 1;
-        results.threads_alive = 1;
-        results.steps = 0;
-        (results.phase, results.phase_start) = (0, 0);
-        results.points = 0;
-        results.shared_points = 0;
-        results.switches = 0;
-        results.hash = FIRST_HASH;
-        results.log_len = 0;
-        results.guard_fired = 0;
-        results.escapes = 0;
-        results.notes = 0;
-        results.message_len = 0;
-        #[cfg(feature = "verify")]
-        crate::verify::restarted();
-    }
-
-    /// Tells who decides that a run starts.
-    fn start_engine(&mut self, seed: u64) {
-        // SAFETY: mapped since `start`; the command line touches neither during a run.
-        let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
-        // SAFETY: as above; nobody else writes it.
-        unsafe { (*self.block).trace.points = 0 };
-        let (number, profile) = (settings.run, settings.profile);
-        let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
-        // SAFETY: written in `start`.
-        let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => {
-                guard.start(&run);
-                (guard.member(), guard.bound(), guard.gaps(), guard.watches())
-            }
-            Engine::Follow(replay) => {
-                replay.start(&run);
-                (0, None, 0, false)
-            }
-            Engine::Order(_) => (0, None, 0, false),
-        };
-        self.policy_watches = watched;
-        self.note_who_passes(self.settings().flags & flag::PASSED != 0);
-        self.results().member = member;
-        self.results().gaps = gaps;
-        self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));
-    }
-
     /// The results of this run.
     #[inline]
     pub fn results(&mut self) -> &mut block::Results {
@@ -406,241 +239,6 @@ impl Scheduler {
         }
     }
 
-    /// Something happened that no livelock does.
-    pub fn achieved(&mut self) {
-        self.progress_at = self.results().points;
-        self.futile = 0;
-    }
-
-    /// The thread's last operation made no progress: a yield, a failed attempt, a clock reading.
-    pub fn made_no_progress(&mut self, me: ThreadId) {
-        let thread = self.thread(me);
-        thread.was_futile = true;
-        thread.spins = thread.spins.saturating_add(1);
-        thread.since_futile = 0;
-    }
-
-    /// Whether what the thread waits for is there.
-    #[inline]
-    pub fn ready(&self, t: ThreadId) -> bool {
-        // The usual cases first: a jump through a table is often predicted wrongly.
-        match self.threads[t.index()].wait.get() {
-            Wait::None => true,
-            // SAFETY: see `ready_otherwise`.
-            Wait::Mutex(m) => unsafe { (*m).ready(owner(t)) },
-            _ => self.ready_otherwise(t),
-        }
-    }
-
-    #[inline(never)]
-    #[link_section = "raddle_run"]
-    fn ready_otherwise(&self, t: ThreadId) -> bool {
-        let thread = &self.threads[t.index()];
-        let me = owner(t);
-        // SAFETY (all below): the program keeps an object alive while threads wait for it; one that
-        // does not would crash in the real function too.
-        unsafe {
-            match thread.wait.get() {
-                Wait::None => true,
-                Wait::Event | Wait::Polled(_) => thread.woken,
-                Wait::Mutex(m) => (*m).ready(me),
-                Wait::Read(l) => (*l).ready_to_read(me),
-                Wait::Write(l) => (*l).ready_to_write(me),
-                Wait::Semaphore(s) => (*s).ready(),
-                Wait::Spin(s) => (*s).ready(),
-                Wait::Once(o) => (*o).ready(),
-                Wait::Join(other) => self.threads[other.index()].life != Life::Alive,
-            }
-        }
-    }
-
-    /// An object has changed: looks again at those who wait for it.
-    #[inline]
-    pub fn changed(&mut self, key: usize) {
-        if !self.waiters.none(key) {
-            self.look_again(key);
-        }
-    }
-
-    /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
-    /// Those who wait for it all need the same: that it is there for whoever comes.
-    #[inline]
-    #[link_section = "raddle_run"]
-    pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
-        let key = mutex as usize;
-        if self.waiters.none(key) {
-            return;
-        }
-        let mut at = None;
-        while let Some(t) = self.waiters.after(key, at) {
-            let thread = &self.threads[t.index()];
-            let on = available | (thread.wake != Wake::Go);
-            let on = if thread.wait.is_mutex() { on } else { thread.wake != Wake::Go || self.ready(t) };
-            self.enabled.set(t, on);
-            at = Some(t);
-        }
-    }
-
-    #[link_section = "raddle_run"]
-    fn look_again(&mut self, key: usize) {
-        let mut at = None;
-        while let Some(t) = self.waiters.after(key, at) {
-            let on = self.threads[t.index()].wake != Wake::Go || self.ready(t);
-            self.enabled.set(t, on);
-            at = Some(t);
-        }
-    }
-
-    /// Ends a thread's [`Wait::Event`] or [`Wait::Polled`].
-    pub fn wake(&mut self, t: ThreadId) {
-        self.thread(t).woken = true;
-        self.waiters.remove(t);
-        self.enabled.set(t, true);
-    }
-
-    /// Ends a wait on a condition: the thread now waits for its mutex.
-    pub fn relock(&mut self, t: ThreadId, why: Wake) {
-        let thread = self.thread(t);
-        let mutex = core::mem::replace(&mut thread.relock, core::ptr::null_mut());
-        thread.relocked = why;
-        thread.wait = Wait::Mutex(mutex).pack();
-        thread.wake = Wake::Go;
-        self.expect(t, Event::new(EventKind::Relock, mutex as usize));
-        self.timers.remove(t);
-        self.waiters.insert(t, mutex as usize);
-        let ready = self.ready(t);
-        self.enabled.set(t, ready);
-    }
-
-    /// Ends a thread's wait for another reason than what it waits for.
-    pub fn disturb(&mut self, t: ThreadId, why: Wake) {
-        if !self.threads[t.index()].relock.is_null() {
-            if why != Wake::Interrupted {
-                return self.relock(t, why);
-            }
-            // A handler must be able to run before the mutex is free: the wait ends spuriously, as
-            // POSIX allows then.
-            let thread = self.thread(t);
-            thread.relock = core::ptr::null_mut();
-            thread.relocked = Wake::Interrupted;
-            // It has left the condition: whoever signals that now must not count on it.
-            self.waiters.remove(t);
-        }
-        if self.threads[t.index()].wake == Wake::Go {
-            self.thread(t).wake = why;
-        }
-        self.enabled.set(t, true);
-    }
-
-    /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`. Returns the
-    /// thread that goes on.
-    #[inline(always)]
-    pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
-        let ready = self.come(me, event, wait, deadline);
-        if self.alive == 1 && ready && self.is_quiet() {
-            if self.watched {
-                self.pass_alone(me, me);
-            }
-            return me;
-        }
-        self.stand(me, wait, ready, deadline);
-        self.decide(me)
-    }
-
-    /// Whether nothing can happen at a point of the only thread.
-    #[inline(always)]
-    fn is_quiet(&self) -> bool {
-        let waits = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
-        waits && !self.follows_every
-    }
-
-    /// Notes what `me` is about to do; says whether what it needs is there.
-    #[inline(always)]
-    fn come(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
-        let points = self.results().points + 1;
-        self.results().points = points;
-        if points.is_multiple_of(LOOK_OUTSIDE) {
-            self.look_outside_now_and_then();
-        }
-        self.clock.point();
-        if event.kind != EventKind::Clock {
-            self.clock.other_work();
-        }
-        self.account(me);
-        self.expect(me, event);
-        let thread = &mut self.threads[me.index()];
-        thread.wait = wait;
-        thread.wake = Wake::Go;
-        thread.deadline = deadline;
-        self.ready(me)
-    }
-
-    /// `me` stands before its step, and others may go first.
-    #[inline(always)]
-    fn stand(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) {
-        if self.alive > 1 {
-            self.results().shared_points += 1;
-        }
-        self.enabled.set(me, ready);
-        let key = wait.get().key();
-        if key != 0 {
-            self.waiters.insert(me, key);
-        }
-        if wait.is_polled() && !ready {
-            self.polled.set(me, true);
-        }
-        // Also when it is ready: another thread may be faster, and then it waits.
-        if deadline != NEVER {
-            self.noted(note::TIMED);
-            self.timers.insert(me, deadline);
-        }
-    }
-
-    /// Thread `me` has been chosen and goes on.
-    #[inline(always)]
-    pub fn depart(&mut self, me: ThreadId) -> Wake {
-        self.current = me;
-        self.waiters.remove(me);
-        let thread = &mut self.threads[me.index()];
-        if thread.deadline != NEVER {
-            thread.deadline = NEVER;
-            self.timers.remove(me);
-        }
-        if thread.wait.is_polled() {
-            self.polled.set(me, false);
-        }
-        // What it waited for may have come together with a disturbance: then it has it.
-        let why = self.threads[me.index()].wake;
-        let wake = if why == Wake::Go || self.ready(me) { Wake::Go } else { why };
-        let thread = &mut self.threads[me.index()];
-        thread.wait = Wait::None.pack();
-        thread.wake = Wake::Go;
-        thread.woken = false;
-        #[cfg(feature = "verify")]
-        crate::verify::departed(self, me);
-        wake
-    }
-
-    /// Keeps the books on progress.
-    #[inline(always)]
-    fn account(&mut self, me: ThreadId) {
-        let thread = &mut self.threads[me.index()];
-        if thread.was_futile {
-            thread.was_futile = false;
-            self.futile += 1;
-            return;
-        }
-        let done = self.pending[me.index()].kind;
-        let weight = if done.is_access() { ACCESS } else { OPERATION };
-        thread.since_futile = thread.since_futile.saturating_add(weight);
-        if thread.since_futile > FORGIVEN {
-            thread.spins = 0;
-        }
-        if thread.since_futile > BUSY || thread.spins == 0 {
-            self.achieved();
-        }
-    }
-
     /// Time has passed: wakes those whose deadline is over.
     #[inline(always)]
     fn expire(&mut self) {
@@ -659,23 +257,6 @@ impl Scheduler {
         let deadline = self.timers.first().map_or(NEVER, |(deadline, _)| deadline);
         let next = deadline.min(signals::next_alarm());
         (next != NEVER).then_some(next)
-    }
-
-    /// All that run only spin: let time pass for those who sleep, or call it what it is.
-    pub(crate) fn nobody_achieves_anything(&mut self) {
-        if let Some(deadline) = self.next_deadline() {
-            self.futile = 0;
-            self.clock.jump(deadline);
-            self.expire();
-        } else if !self.polled.is_empty() {
-            self.futile = 0;
-            self.look_outside();
-        } else if self.open_world {
-            // Another process, or a thread that is not ours, may be what is waited for.
-            sys::give_way();
-        } else if self.results().points - self.progress_at > LIVELOCK {
-            failure::stop(self, Outcome::Livelock);
-        }
     }
 
     /// Tests the outside conditions of waiting threads.

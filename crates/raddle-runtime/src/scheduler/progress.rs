@@ -1,0 +1,76 @@
+//! Books on progress: who only spins, and when all do.
+
+use raddle_core::block::Outcome;
+use raddle_core::ThreadId;
+
+use super::Scheduler;
+use crate::{failure, sys};
+
+/// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
+/// dozens of them in each turn, and few calls.
+pub(super) const ACCESS: u32 = 1;
+/// What any other operation weighs.
+const OPERATION: u32 = 8;
+/// Operations after which an earlier one without progress is forgotten.
+const FORGIVEN: u32 = 8 * OPERATION;
+/// A thread that does so many operations in a row with progress is not in a livelock.
+const BUSY: u32 = 64 * OPERATION;
+/// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
+/// spin before they park yield up to 32 times first.
+pub(super) const BACK_OFF: u64 = 32;
+/// Points without any progress after which the run is called a livelock.
+const LIVELOCK: u64 = 100_000;
+/// Operations without progress after which even a single thread is looked at closely.
+pub(super) const PATIENCE: u64 = 64;
+impl Scheduler {
+    /// Something happened that no livelock does.
+    pub fn achieved(&mut self) {
+        self.progress_at = self.results().points;
+        self.futile = 0;
+    }
+
+    /// The thread's last operation made no progress: a yield, a failed attempt, a clock reading.
+    pub fn made_no_progress(&mut self, me: ThreadId) {
+        let thread = self.thread(me);
+        thread.was_futile = true;
+        thread.spins = thread.spins.saturating_add(1);
+        thread.since_futile = 0;
+    }
+
+    /// Keeps the books on progress.
+    #[inline(always)]
+    pub(super) fn account(&mut self, me: ThreadId) {
+        let thread = &mut self.threads[me.index()];
+        if thread.was_futile {
+            thread.was_futile = false;
+            self.futile += 1;
+            return;
+        }
+        let done = self.pending[me.index()].kind;
+        let weight = if done.is_access() { ACCESS } else { OPERATION };
+        thread.since_futile = thread.since_futile.saturating_add(weight);
+        if thread.since_futile > FORGIVEN {
+            thread.spins = 0;
+        }
+        if thread.since_futile > BUSY || thread.spins == 0 {
+            self.achieved();
+        }
+    }
+
+    /// All that run only spin: let time pass for those who sleep, or call it what it is.
+    pub(crate) fn nobody_achieves_anything(&mut self) {
+        if let Some(deadline) = self.next_deadline() {
+            self.futile = 0;
+            self.clock.jump(deadline);
+            self.expire();
+        } else if !self.polled.is_empty() {
+            self.futile = 0;
+            self.look_outside();
+        } else if self.open_world {
+            // Another process, or a thread that is not ours, may be what is waited for.
+            sys::give_way();
+        } else if self.results().points - self.progress_at > LIVELOCK {
+            failure::stop(self, Outcome::Livelock);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The beginning of a run, of the first one in a process and of those after it.
+
+use raddle_core::block::{flag, Block, Outcome};
+use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
+use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
+use raddle_core::{Decision, Rng, ThreadId};
+
+use super::clock::{Clock, NEVER};
+use super::decide::{Chosen, Decides, Engine};
+use super::thread::{Life, Wait, Wake};
+use super::Scheduler;
+
+/// The hash of no decision: FNV's offset basis.
+const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
+
+impl Scheduler {
+    /// Starts a run: the calling thread is the main thread and has the baton.
+    ///
+    /// # Safety
+    /// `policy_memory` must be zeroed, unused and of the descriptor's layout, or what such a policy has left there
+    /// if it outlives its runs; `block` mapped.
+    #[link_section = "raddle_run"]
+    pub unsafe fn start(&mut self, block: *mut Block, descriptor: &Descriptor, policy_memory: *mut u8) {
+        self.block = block;
+        // SAFETY: the block is mapped, and the command line does not touch it during a run.
+        let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
+        // SAFETY: both areas lie inside the mapping.
+        self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
+        self.detects = settings.flags & flag::DETECT != 0;
+        self.instrumented = crate::access::offers() != 0;
+        self.clock.realtime_start = settings.realtime;
+        self.chance = Rng::for_purpose(settings.seed, 2);
+        self.entropy = Rng::for_purpose(settings.seed, 3);
+        let engine = if settings.flags & flag::REPLAY != 0 {
+            // SAFETY: as above; Decision is a transparent u32.
+            let recording = unsafe {
+                let start = bytes.add((*block).replay_offset()).cast::<Decision>();
+                core::slice::from_raw_parts(start, settings.replay_len as usize)
+            };
+            if settings.flags & flag::EVERY != 0 {
+                self.follows_every = true;
+                Engine::Order(Order::new(recording))
+            } else {
+                Engine::Follow(Replay::new(recording))
+            }
+        } else {
+            // SAFETY: the caller's promise.
+            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
+        };
+        let explores = matches!(engine, Engine::Explore(_));
+        self.engine.write(engine);
+        self.start_names(explores && descriptor.learns >= Learns::Objects);
+        self.searches = descriptor.kind == Kind::Systematic;
+        // In a program with checks there is no run yet.
+        if !(self.searches && crate::check::present()) {
+            self.start_engine(settings.seed);
+        }
+        self.created = 1;
+        self.alive = 1;
+        self.current = ThreadId::MAIN;
+        self.alone = true;
+        self.threads[0].life = Life::Alive;
+        self.enabled.set(ThreadId::MAIN, true);
+        let results = self.results();
+        results.threads = 1;
+        results.threads_alive = 1;
+        results.hash = FIRST_HASH;
+        results.offers = crate::access::offers();
+    }
+
+    /// Starts another run in the same process, with the same main thread.
+    ///
+    /// # Safety
+    /// As for [`Scheduler::start`], which was called before; all other threads have ended.
+    pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
+        // SAFETY: the command line does not touch the settings during an order.
+        let settings = unsafe { &(*self.block).settings };
+        // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
+        // decision before its own takes the place.
+        unsafe {
+            if decides == Decides::LastRun {
+                let recorded =
+                    core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
+                self.follow_again.write(Replay::new(recorded));
+            } else if decides == Decides::Engine || !self.searches {
+                self.start_engine(seed);
+            }
+        }
+        self.decides = decides;
+        self.start_names(self.names);
+        self.clock = Clock::starting_at(settings.realtime);
+        self.chance = Rng::for_purpose(seed, 2);
+        self.entropy = Rng::for_purpose(seed, 3);
+        self.created = 1;
+        self.alive = 1;
+        self.current = ThreadId::MAIN;
+        self.alone = true;
+        self.outside_touched = false;
+        self.open_world = false;
+        self.ending = false;
+        self.progress_at = 0;
+        self.futile = 0;
+        self.enabled.clear();
+        self.enabled.set(ThreadId::MAIN, true);
+        self.polled.clear();
+        if core::mem::take(&mut self.somebody_spins) {
+            self.spinning.clear();
+        }
+        self.timers.clear();
+        self.attention.reset();
+        let main = &mut self.threads[0];
+        self.waiters.remove(ThreadId::MAIN);
+        main.wait = Wait::None.pack();
+        main.wake = Wake::Go;
+        main.woken = false;
+        main.was_futile = false;
+        main.spins = 0;
+        main.since_futile = 0;
+        main.deadline = NEVER;
+        let results = self.results();
+        results.outcome = Outcome::Unknown as u32;
+        results.thread = u32::MAX;
+        results.threads = 1;
+        results.threads_alive = 1;
+        results.steps = 0;
+        (results.phase, results.phase_start) = (0, 0);
+        results.points = 0;
+        results.shared_points = 0;
+        results.switches = 0;
+        results.hash = FIRST_HASH;
+        results.log_len = 0;
+        results.guard_fired = 0;
+        results.escapes = 0;
+        results.notes = 0;
+        results.message_len = 0;
+        #[cfg(feature = "verify")]
+        crate::verify::restarted();
+    }
+
+    /// Tells who decides that a run starts.
+    fn start_engine(&mut self, seed: u64) {
+        // SAFETY: mapped since `start`; the command line touches neither during a run.
+        let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
+        // SAFETY: as above; nobody else writes it.
+        unsafe { (*self.block).trace.points = 0 };
+        let (number, profile) = (settings.run, settings.profile);
+        let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
+        // SAFETY: written in `start`.
+        let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
+            Engine::Explore(guard) => {
+                guard.start(&run);
+                (guard.member(), guard.bound(), guard.gaps(), guard.watches())
+            }
+            Engine::Follow(replay) => {
+                replay.start(&run);
+                (0, None, 0, false)
+            }
+            Engine::Order(_) => (0, None, 0, false),
+        };
+        self.policy_watches = watched;
+        self.note_who_passes(self.settings().flags & flag::PASSED != 0);
+        self.results().member = member;
+        self.results().gaps = gaps;
+        self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));
+    }
+}
