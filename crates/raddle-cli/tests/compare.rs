@@ -290,6 +290,36 @@ fn several_experiments_make_a_page() {
     assert!(said.contains("fork-join.c cannot be compared"), "{said}");
 }
 
+/// Where the other thread does not run first, longer than a cell of a second has, and than runs may take after that.
+const SLOW_IF_LATE: &str = r#"
+#include <pthread.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int done;
+static void *other(void *unused) { done = 1; return unused; }
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, other, 0);
+    for (int i = 0; i < 10; i++) { pthread_mutex_lock(&mutex); pthread_mutex_unlock(&mutex); }
+    if (!done) for (volatile long i = 0; i < 20000000000; i++) {}
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_policy_without_time_keeps_its_place() {
+    let folder = Folder::new();
+    folder.program("slow", SLOW_IF_LATE);
+    let policies = "delay-bound:n=0,points=uniform;preempt-always";
+    let options = ["--runs", "5", "--repeat", "1", "--no-guard", "--limit", "1", "--policies", policies];
+    let value = json(&folder, &[&options[..], &["--", "./slow"]].concat());
+    let cells = value["programs"][0]["cells"].as_array().expect("cells");
+    assert_eq!(cells.len(), 2, "{value}");
+    assert!(cells[0]["policy"].as_str().is_some_and(|name| name.starts_with("delay-bound")), "{value}");
+    assert!(cells[0]["error"].as_str().is_some_and(|error| error.contains("no time for a single run")), "{value}");
+    assert_eq!((&cells[1]["policy"], &cells[1]["runs"]), (&"preempt-always".into(), &5.into()), "{value}");
+}
+
 #[test]
 fn a_limit_cuts_cells_short_and_not_the_comparison() {
     let folder = Folder::new();

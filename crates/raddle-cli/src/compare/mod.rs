@@ -268,11 +268,16 @@ impl Comparer {
             if let Some(key) = key.filter(|_| end == End::Complete || limit.is_some() && end == End::Time) {
                 self.known.borrow_mut().insert(key, cell.clone());
             }
-            // There was no time for a single run.
-            if cell.error.is_some() || cell.runs > 0 {
-                compared.cells.push(cell);
-            }
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            // Each policy has its cell, by which it is known, unless the comparison ends here.
+            match cell.error.is_some() || cell.runs > 0 {
+                true => compared.cells.push(cell),
+                false if over || end == End::Interrupted => {}
+                false => {
+                    let reason = "there was no time for a single run; --limit allows more".to_string();
+                    compared.cells.push(Cell::failed(cell.policy, reason));
+                }
+            }
             match end {
                 End::Interrupted => return (compared, end),
                 End::Time if over => return (compared, end),

@@ -185,6 +185,13 @@ fn belongs(mut number: u64, shares: impl Iterator<Item = (usize, u32)>) -> usize
     0
 }
 
+/// Who makes this run, if it is one of the first.
+fn first(run: &Run<'_>) -> Option<usize> {
+    let members = FIRST.get((run.number as usize).wrapping_sub(1))?;
+    let total = members.iter().map(|(_, share)| u64::from(*share)).sum();
+    Some(belongs(Rng::for_purpose(run.seed, PURPOSE).below(total), members.iter().copied()))
+}
+
 impl Policy for Portfolio {
     fn start(&mut self, run: &Run<'_>) {
         let mut shares = MEMBERS.each_ref().map(|member| member.share);
@@ -193,11 +200,8 @@ impl Policy for Portfolio {
         } else if run.lessons.shares.iter().any(|&share| share > 0) {
             shares.copy_from_slice(&run.lessons.shares[..MEMBERS.len()]);
         }
-        self.member = match FIRST.get((run.number as usize).wrapping_sub(1)) {
-            Some(members) => {
-                let total = members.iter().map(|(_, share)| u64::from(*share)).sum();
-                belongs(Rng::for_purpose(run.seed, PURPOSE).below(total), members.iter().copied())
-            }
+        self.member = match first(run) {
+            Some(member) => member,
             // Multiples of the golden ratio fall evenly between 0 and 1, whatever part of them is looked at.
             None => {
                 let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
@@ -286,6 +290,30 @@ mod tests {
         (other[0], other[2], other[5]) = (7, 1, 2);
         lessons.shares[..MEMBERS.len()].copy_from_slice(&other);
         assert!(near(count(&mut policy, toy::Known { profile: Default::default(), lessons: Some(&lessons) }), other));
+    }
+
+    #[test]
+    fn the_first_runs_are_drawn_by_their_shares() {
+        const SEEDS: u64 = 20_000;
+        let lessons = Lessons::none();
+        for (i, members) in FIRST.iter().enumerate() {
+            let mut seen = [0u32; MEMBERS.len()];
+            for seed in 0..SEEDS {
+                let number = i as u64 + 1;
+                let run = Run { number, seed, parameters: &[], profile: Default::default(), lessons };
+                seen[first(&run).expect("one of the first")] += 1;
+            }
+            let total: u32 = members.iter().map(|(_, share)| share).sum();
+            for &(member, share) in *members {
+                let p = f64::from(share) / f64::from(total);
+                let (expected, deviation) = (SEEDS as f64 * p, (SEEDS as f64 * p * (1.0 - p)).sqrt());
+                // Five standard deviations: by chance once in a million times.
+                assert!((f64::from(seen[member]) - expected).abs() <= 5.0 * deviation, "run {}: {seen:?}", i + 1);
+            }
+            assert_eq!(members.iter().map(|&(member, _)| u64::from(seen[member])).sum::<u64>(), SEEDS);
+        }
+        let number = FIRST.len() as u64 + 1;
+        assert_eq!(first(&Run { number, seed: 0, parameters: &[], profile: Default::default(), lessons }), None);
     }
 
     #[test]

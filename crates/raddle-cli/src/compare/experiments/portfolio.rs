@@ -62,8 +62,9 @@ pub const PORTFOLIO: Experiment = Experiment {
     remarks: &[
         "all policies make 1,000 runs, and 10,000 where nobody finds the bug in them; then the portfolio and those three \
          samplers that found it most often make 1,001 campaigns, or what there is time for (a quarter of --limit for each \
-         policy), each up to its first failure or 10,000 runs. The search that finds the bug first has a column where it is faster than all samplers: it finds \
-         the same whatever the seed is",
+         policy), each up to its first failure or 10,000 runs. The search that finds the bug first has a column where it \
+         is faster than all samplers: it finds the same whatever the seed is",
+        "the portfolio's order and shares were computed from rates on these same programs: the ratios say nothing of others",
         "a search is first where the bug is near the end of its first run: it changes the last decisions first. Samplers \
          do not know the run before: runs of one block must not depend on each other, or --jobs would change them",
         "medians are Kaplan and Meier's, over the campaigns; a campaign without a failure counts as more runs than it \
