@@ -191,7 +191,9 @@ impl fmt::Display for PolicyChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.descriptor.name)?;
         let parameters = self.descriptor.parameters.iter().zip(&self.values).enumerate();
-        let told = parameters.filter(|(i, (parameter, value))| *i == 0 || **value != parameter.default);
+        // The first number is what a policy is known by.
+        let known_by = |i: usize, parameter: &Parameter| i == 0 && parameter.choices.is_empty();
+        let told = parameters.filter(|(i, (it, value))| known_by(*i, it) || **value != it.default);
         for (i, (_, (parameter, value))) in told.enumerate() {
             let separator = if i == 0 { ':' } else { ',' };
             write!(f, "{separator}{}={}", parameter.name, shown(parameter, *value))?;
@@ -220,6 +222,8 @@ mod tests {
         assert_eq!(parsed("pct"), "pct:d=3");
         assert_eq!(parsed("pct:k=7,draw=uniform"), "pct:d=3,k=7,draw=uniform");
         assert_eq!(parsed("random"), "random");
+        assert_eq!(parsed("portfolio:shares=computed"), "portfolio");
+        assert_eq!(parsed("portfolio:shares=even"), "portfolio:shares=even");
     }
 
     #[test]

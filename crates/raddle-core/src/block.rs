@@ -238,6 +238,8 @@ pub const OBJECTS: usize = 1 << 16;
 pub struct Trace {
     /// Who created each thread, by thread id.
     pub parents: [u16; MAX_THREADS],
+    /// Points that each thread passed while no other one was enabled but another one was alive, by thread id.
+    pub alone: [u32; MAX_THREADS],
     /// The object of each recorded decision, as far as there is room.
     pub objects: [u64; OBJECTS],
     /// How many points were passed since the second thread was created, in a serial run with [`flag::PASSED`].

@@ -89,7 +89,7 @@ pub struct Lessons {
     threads_known: u32,
     counts_known: u32,
     orders_known: u32,
-    /// How much of the budget each policy of a portfolio has; all 0: nothing is known.
+    /// What part of its share each policy of a portfolio is worth, in hundredths; all 0: nothing is known.
     pub shares: [u32; SHARES],
     threads: [ThreadLesson; THREADS],
     counts: [Count; COUNTS],

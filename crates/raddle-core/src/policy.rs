@@ -65,6 +65,28 @@ pub struct Point<'a> {
     pub points: u64,
 }
 
+impl Point<'_> {
+    /// Whether the current thread can go on where nobody is preempted. One that spins would never block by itself.
+    #[inline]
+    pub fn goes_on(&self) -> bool {
+        self.spins == 0 && self.enabled.contains(self.current)
+    }
+
+    /// The enabled thread whose turn comes after this one's, by their ids.
+    pub fn next_turn(&self, t: ThreadId) -> ThreadId {
+        self.enabled.after(t).or(self.enabled.nth(0)).unwrap_or(t)
+    }
+
+    /// Who goes on where nobody is preempted, and threads take turns.
+    pub fn unpreempted(&self) -> ThreadId {
+        if self.goes_on() {
+            self.current
+        } else {
+            self.next_turn(self.current)
+        }
+    }
+}
+
 /// An algorithm that decides who goes next.
 pub trait Policy {
     /// A run starts.

@@ -162,7 +162,10 @@ impl SharedBlock {
         unsafe {
             let (log, trace) =
                 (std::slice::from_raw_parts(start, length as usize), &*addr_of!((*self.at.as_ptr()).trace));
-            lessons::observe(log, &trace.objects, &trace.parents[..(threads as usize).min(MAX_THREADS)], learns)
+            let threads = (threads as usize).min(MAX_THREADS);
+            let mut observed = lessons::observe(log, &trace.objects, &trace.parents[..threads], learns);
+            observed.alone.extend(&trace.alone[..threads]);
+            observed
         }
     }
 

@@ -19,6 +19,9 @@ use super::races::Place;
 use super::run_report::RunReport;
 use super::wire::Order;
 
+/// After these runs of the first block a look at those that are over tells the others how large runs are, and nothing
+/// else: who draws points among the steps of a run should not have to guess their number ten times.
+const LOOKS: [u64; 2] = [1, 4];
 /// The last run of the first block.
 pub const FIRST_BLOCK: u64 = 10;
 /// Runs of every other block, up to a thousand runs.
@@ -144,6 +147,12 @@ impl Dispatch {
         self.learns > Learns::Nothing || self.learns_places || self.counting <= FIRST_BLOCK
     }
 
+    /// The last run that is told the same as this one.
+    fn told_alike(&self, run: u64) -> u64 {
+        let look = LOOKS.into_iter().find(|&look| run <= look && self.learns > Learns::Nothing);
+        look.unwrap_or_else(|| block_end(run))
+    }
+
     /// The last run that is worth making.
     fn last(&self) -> u64 {
         match self.failing {
@@ -157,7 +166,7 @@ impl Dispatch {
         let mut last = self.last();
         if self.in_blocks() {
             // Runs of a block need the former block's results; all need the first one's.
-            last = last.min(block_end(self.counting));
+            last = last.min(self.told_alike(self.counting));
         }
         if self.next > last {
             return None;
@@ -245,26 +254,41 @@ impl Dispatch {
             self.found.extend(report.racing.iter().cloned());
         }
         if self.counting == block_end(self.counting) {
-            self.places.append(&mut self.found);
-            if self.learns > Learns::Nothing && !self.fixed_profile {
-                self.profile = self.block;
-            }
-            self.tell();
-            self.block = Profile::default();
+            self.end_block();
+        } else if LOOKS.contains(&self.counting) {
+            self.look();
         }
         self.counting += 1;
     }
 
-    /// A block is complete: tells the runs that follow what is known now.
-    fn tell(&mut self) {
-        if self.learns <= Learns::Steps {
-            return;
+    /// Some runs of the first block are over.
+    fn look(&mut self) {
+        self.learn_sizes(self.block);
+        if self.learns == Learns::Lengths {
+            self.tell(self.learner.told_at_first());
         }
+    }
+
+    /// A block is complete.
+    fn end_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        self.learn_sizes(block);
+        self.places.append(&mut self.found);
         if let Some(portfolio) = &mut self.portfolio {
             self.learner.share(portfolio.shift());
         }
-        let told = self.learner.told();
-        if self.told.as_deref() != Some(&told) {
+        self.tell(self.learner.told());
+    }
+
+    fn learn_sizes(&mut self, sizes: Profile) {
+        if self.learns > Learns::Nothing && !self.fixed_profile {
+            self.profile = sizes;
+        }
+    }
+
+    /// Tells the runs that follow what is known now.
+    fn tell(&mut self, told: Told) {
+        if self.learns > Learns::Steps && self.told.as_deref() != Some(&told) {
             self.told = Some(Arc::new(told));
             self.version += 1;
         }
@@ -381,7 +405,10 @@ mod tests {
             counted.iter().filter(|r| runs.contains(&r.run)).map(|r| r.counts.steps).max().unwrap_or(0)
         };
         let told = |steps, run| made(run, Profile { steps, threads: 2, ..Profile::default() }, false);
-        assert_eq!(counted[9], made(10, Profile::default(), false));
+        assert_eq!(counted[0], made(1, Profile::default(), false));
+        assert_eq!(counted[1], told(most(1..=1), 2));
+        assert_eq!(counted[3], told(most(1..=1), 4));
+        assert_eq!(counted[4], told(most(1..=4), 5));
         assert_eq!(counted[10], told(most(1..=10), 11));
         assert_eq!(counted[138], told(most(75..=138), 139));
     }

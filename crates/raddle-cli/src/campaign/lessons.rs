@@ -22,6 +22,8 @@ pub type Seen = (u64, u64, u8);
 pub struct Observed {
     /// The threads: path, path of the creator, steps; a thread comes after its creator.
     pub threads: Vec<(u64, u64, u32)>,
+    /// Points that each of them passed while no other was enabled.
+    pub alone: Vec<u32>,
     /// Objects, paths of threads that touched them, steps on them, and whether one of these changed them.
     pub touched: Vec<(u64, u64, u32, bool)>,
     /// Operations of two threads of which the second followed the first, as far as the object was concerned, and
@@ -118,6 +120,8 @@ impl Told {
 pub struct Learner {
     /// By path: the creator's path, and the most steps.
     threads: BTreeMap<u64, (u64, u32)>,
+    /// By path: the most points, whether they were steps or not.
+    points: BTreeMap<u64, u32>,
     /// The paths in the order in which they were first seen: creators come first.
     order: Vec<u64>,
     touched: BTreeMap<(u64, u64), (u32, bool)>,
@@ -128,6 +132,10 @@ pub struct Learner {
 impl Learner {
     /// Takes in a run.
     pub fn add(&mut self, observed: &Observed) {
+        for (&(path, _, steps), &alone) in observed.threads.iter().zip(&observed.alone) {
+            let points = self.points.entry(path).or_default();
+            *points = (*points).max(steps.saturating_add(alone));
+        }
         for &(path, creator, steps) in &observed.threads {
             let known = self.threads.entry(path).or_insert_with(|| {
                 self.order.push(path);
@@ -145,6 +153,16 @@ impl Learner {
     /// How much of the budget each policy of a portfolio is to have.
     pub fn share(&mut self, shares: Vec<u32>) {
         self.shares = shares;
+    }
+
+    /// What is to be told after a few runs. There may have been none yet with preemptions, and without them who comes
+    /// last is alone all the time: so points count, whether they are steps or not.
+    pub fn told_at_first(&self) -> Told {
+        let mut told = self.told();
+        for (path, _, steps) in &mut told.threads {
+            *steps = self.points.get(path).copied().unwrap_or(*steps);
+        }
+        told
     }
 
     /// What is to be told.
@@ -213,6 +231,17 @@ mod tests {
         // In another run the second thread of main came before the child of the first, and did more.
         learner.add(&observe(&log(&[(2, EventKind::Lock); 5]), &[], &[0, 0, 0, 1], Learns::Lengths));
         assert_eq!(learner.told().threads, [(MAIN_PATH, 0, 1), (first, 0, 0), (child(first, 0), 1, 2), (second, 0, 5)]);
+    }
+
+    #[test]
+    fn at_first_it_counts_that_a_thread_was_alone() {
+        let mut learner = Learner::default();
+        let first =
+            Observed { alone: vec![1, 2], ..observe(&log(&[(0, EventKind::Lock)]), &[], &[0, 0], Learns::Lengths) };
+        learner.add(&first);
+        let child = path_of_child(MAIN_PATH, 0);
+        assert_eq!(learner.told_at_first().threads, [(MAIN_PATH, 0, 2), (child, 0, 2)]);
+        assert_eq!(learner.told().threads, [(MAIN_PATH, 0, 1), (child, 0, 0)]);
     }
 
     #[test]

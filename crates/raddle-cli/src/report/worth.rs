@@ -288,7 +288,7 @@ mod tests {
     fn members_are_named_with_what_is_not_their_default() {
         let names: Vec<_> = (0..portfolio::MEMBERS.len()).filter_map(member_name).collect();
         assert!(
-            ["pct:d=2", "pct", "delay-bound", "delay-bound:points=late"]
+            ["pct:d=2", "pct", "stride", "stride:s=6"]
                 .iter()
                 .all(|name| { names.iter().filter(|other| other == name).count() == 1 }),
             "{names:?}"

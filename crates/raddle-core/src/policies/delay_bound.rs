@@ -41,11 +41,6 @@ pub struct DelayBound {
     at: [u64; MOST],
 }
 
-/// The enabled thread whose turn comes after this one's.
-fn next(point: &Point<'_>, t: ThreadId) -> ThreadId {
-    point.enabled.after(t).or(point.enabled.nth(0)).unwrap_or(t)
-}
-
 /// A number below k, each doubling of it equally likely.
 fn small(rng: &mut Rng, k: u64) -> u64 {
     let doublings = 64 - k.leading_zeros();
@@ -67,10 +62,8 @@ impl Policy for DelayBound {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        let stays = point.enabled.contains(point.current) && point.spins == 0;
-        let turn = if stays { point.current } else { next(point, point.current) };
         let delays = self.at[..self.delays].iter().filter(|at| **at == point.step).count();
-        (0..delays).fold(turn, |turn, _| next(point, turn))
+        (0..delays).fold(point.unpreempted(), |turn, _| point.next_turn(turn))
     }
 }
 

@@ -20,7 +20,7 @@
 use super::search::fair::Fair;
 use super::search::independence::dependent;
 use super::search::trace::{Trace, NO_NODE};
-use super::search::{each, first, only, unchosen, Choice, Threads, THREADS};
+use super::search::{each, first, only, Choice, Threads, THREADS};
 use crate::policy::{Descriptor, Explored, Gap, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::thread::ThreadId;
 
@@ -276,11 +276,11 @@ impl Policy for Dfs {
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         if self.course != Course::Explores {
-            return unchosen(point);
+            return point.unpreempted();
         }
         let Some(choice) = Choice::at(point, &mut self.fair, &mut self.explored) else {
             self.course = Course::Blind;
-            return unchosen(point);
+            return point.unpreempted();
         };
         self.look(point);
         let (chosen, node) = self.next(&choice);

@@ -16,6 +16,7 @@ pub mod preempt_always;
 pub mod preempt_bound;
 mod priorities;
 pub mod random;
+pub mod random_delay;
 pub mod random_sleep;
 pub mod rpro;
 pub mod search;
@@ -39,6 +40,7 @@ pub static ALL: &[Descriptor] = &[
     preempt_always::DESCRIPTOR,
     preempt_bound::DESCRIPTOR,
     delay_bound::DESCRIPTOR,
+    random_delay::DESCRIPTOR,
     atomfuzzer::DESCRIPTOR,
     maple::DESCRIPTOR,
     dfs::DESCRIPTOR,

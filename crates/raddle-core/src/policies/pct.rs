@@ -17,7 +17,7 @@
 //!
 //! Deviations:
 //! - Threads get their priority when they are first seen, so n need not be known.
-//! - k is the last block's maximum, or the parameter `k`; in the first block, when nothing is known,
+//! - k is the last block's maximum, or the parameter `k`; in the first run, when nothing is known,
 //!   it is `FIRST_K`.
 //! - The depth may be drawn for each run, as footnote 1 has it: `draw=uniform` takes each depth up to d with the
 //!   same probability, `draw=geometric` each with half the probability of the one before. `d=0` takes the

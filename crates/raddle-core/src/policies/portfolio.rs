@@ -5,20 +5,22 @@
 //! is not known before, so all have a share of the budget. (SURW is not among them: no identities are made ready for
 //! policies that know objects from run to run, see [`Learns::Objects`], which would slow down all the others.) A bug
 //! that a policy finds in its second run must have come to light after a few runs here, whoever finds it: so the first
-//! runs are shared in another way than the next ones, and those in another way than all others. Who makes the first
-//! ones, and the shares, were computed from the rates of all policies on our corpus of bugs, with the aim that no program
-//! needs more than three times the runs of the policy that suits it best (see the docs). After each later block of runs the
-//! command line shifts the budget to those that keep finding schedules that no run had before; none falls below a
-//! quarter of its share.
+//! runs are given to one policy each, and the shares of the next ones change several times. Who makes the first ones, and
+//! the shares up to the last phase, were computed from the rates of all policies on our corpus of bugs, with the aim that
+//! no program needs more than three times the runs of the policy that suits it best; `examples/shares.rs` of the command
+//! line does it. After each block of runs the command line shifts the budget to those that keep finding schedules that no
+//! run had before; none falls below a quarter of its share.
 //!
 //! Members take turns by the number of the run, as evenly as their shares allow, so that luck decides less. The same
 //! seed gives the same campaign: shares come from complete blocks only, and count schedules, never time.
 
 use core::mem::MaybeUninit;
 
-use super::{atomfuzzer, delay_bound, pct, pos, preempt_always, preempt_bound, random, rpro, stride, urw};
+use super::{
+    atomfuzzer, delay_bound, pct, pos, preempt_always, preempt_bound, random, random_delay, rpro, stride, urw,
+};
 use crate::lessons::SHARES;
-use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run, MAX_PARAMETERS};
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run, MAX_PARAMETERS};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
@@ -30,7 +32,9 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     source: "raddle",
     kind: Kind::Sampling,
     learns: Learns::Lengths,
-    parameters: &[]
+    parameters: &[
+        Parameter::choice("shares", 0, &["computed", "even"], "computed from rates on a corpus and shifted, or the same for all members in all runs, to measure these rates"),
+    ]
 );
 
 /// A policy of the portfolio.
@@ -39,10 +43,9 @@ pub struct Member {
     pub policy: &'static Descriptor,
     /// Parameters that differ from the defaults: where they stand, and their values.
     pub parameters: &'static [(usize, f64)],
-    /// Its share of the runs up to [`EARLY`].
-    pub early: u32,
-    /// Its share of the later ones at first.
-    pub share: u32,
+    /// Its shares of the runs, in hundredths, as long as nothing is known of what it finds: up to each of [`ENDS`], and
+    /// of all runs after them.
+    pub shares: [u32; ENDS.len() + 1],
 }
 
 impl Member {
@@ -59,62 +62,62 @@ impl Member {
     }
 }
 
-/// The policies, and their shares at first.
-pub static MEMBERS: [Member; 13] = [
+/// The policies, and their shares.
+pub static MEMBERS: [Member; 14] = [
     // Most bugs have depth 2, and so has what a campaign is worth.
-    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], early: 25, share: 54 },
-    Member { policy: &pct::DESCRIPTOR, parameters: &[], early: 0, share: 3 },
-    // The ratio for one least likely order: bugs that need two of them are those that `urw` finds.
-    Member { policy: &stride::DESCRIPTOR, parameters: &[(0, 6.6)], early: 1, share: 30 },
-    Member { policy: &urw::DESCRIPTOR, parameters: &[], early: 68, share: 4 },
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
-    // Near the end of the run.
-    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[(2, 2.0)], early: 2, share: 2 },
-    // Those find a bug soon, or hardly ever: they make the first runs, and few of the others.
-    Member { policy: &pos::DESCRIPTOR, parameters: &[], early: 2, share: 2 },
-    Member { policy: &rpro::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
-    Member { policy: &random::DESCRIPTOR, parameters: &[], early: 2, share: 1 },
-    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
-    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[(0, 3.0)], early: 0, share: 1 },
-    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], early: 0, share: 1 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 2.0)], shares: [23, 69, 22, 72, 35] },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[], shares: [2, 2, 2, 2, 8] },
     // Nothing but an order of the threads.
-    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 1.0)], early: 0, share: 0 },
+    Member { policy: &pct::DESCRIPTOR, parameters: &[(0, 1.0)], shares: [0, 0, 0, 0, 0] },
+    Member { policy: &stride::DESCRIPTOR, parameters: &[], shares: [3, 3, 3, 3, 15] },
+    // Short strides, however long the threads are.
+    Member { policy: &stride::DESCRIPTOR, parameters: &[(1, 6.0)], shares: [1, 1, 1, 16, 5] },
+    Member { policy: &urw::DESCRIPTOR, parameters: &[], shares: [67, 21, 3, 3, 14] },
+    Member { policy: &pos::DESCRIPTOR, parameters: &[], shares: [2, 2, 2, 2, 8] },
+    Member { policy: &random::DESCRIPTOR, parameters: &[], shares: [1, 1, 66, 1, 5] },
+    Member { policy: &random_delay::DESCRIPTOR, parameters: &[], shares: [1, 1, 1, 1, 4] },
+    // Those find a bug soon, or hardly ever.
+    Member { policy: &delay_bound::DESCRIPTOR, parameters: &[], shares: [0, 0, 0, 0, 2] },
+    Member { policy: &rpro::DESCRIPTOR, parameters: &[(0, 3.0)], shares: [0, 0, 0, 0, 1] },
+    Member { policy: &preempt_always::DESCRIPTOR, parameters: &[], shares: [0, 0, 0, 0, 1] },
+    Member { policy: &preempt_bound::DESCRIPTOR, parameters: &[(0, 3.0)], shares: [0, 0, 0, 0, 1] },
+    Member { policy: &atomfuzzer::DESCRIPTOR, parameters: &[], shares: [0, 0, 0, 0, 1] },
 ];
 
 /// Those who make the first runs.
-const PCT: usize = 1;
-const STRIDE: usize = 2;
-const URW: usize = 3;
+const PCT_1: usize = 2;
+const STRIDE: usize = 3;
+const URW: usize = 5;
 const POS: usize = 6;
-const RANDOM: usize = 8;
-const ALWAYS: usize = 9;
-const BOUND: usize = 10;
-const ATOMFUZZER: usize = 11;
-const ORDER: usize = 12;
+const RANDOM: usize = 7;
+const RANDOM_DELAY: usize = 8;
+const ALWAYS: usize = 11;
+const BOUND: usize = 12;
+const ATOMFUZZER: usize = 13;
 
-/// Who makes the first runs, in the first ten of which nothing has been learned yet: members and their shares of all
-/// campaigns. In each campaign the run's seed draws one of them.
-const FIRST: [&[(usize, u32)]; 16] = [
-    &[(POS, 19), (ATOMFUZZER, 1)],
-    &[(ALWAYS, 4), (POS, 1)],
-    &[(ORDER, 19), (ATOMFUZZER, 1)],
-    &[(POS, 13), (ALWAYS, 7)],
-    &[(ALWAYS, 1)],
-    &[(POS, 1)],
+/// Who makes the first runs: members and their shares of all campaigns. In each campaign the run's seed draws one of
+/// them.
+pub const FIRST: [&[(usize, u32)]; 16] = [
+    &[(POS, 72), (RANDOM_DELAY, 28)],
+    &[(ALWAYS, 60), (ATOMFUZZER, 38)],
+    &[(PCT_1, 56), (POS, 30), (URW, 14)],
+    &[(RANDOM, 1)],
+    &[(PCT_1, 74), (URW, 26)],
+    &[(POS, 61), (URW, 39)],
+    &[(URW, 1)],
+    &[(URW, 1)],
+    &[(URW, 1)],
+    &[(BOUND, 89), (URW, 11)],
     &[(BOUND, 1)],
-    &[(BOUND, 9), (ALWAYS, 1)],
+    &[(STRIDE, 1)],
     &[(BOUND, 1)],
-    &[(RANDOM, 11), (BOUND, 9)],
-    &[(RANDOM, 1)],
-    &[(URW, 3), (STRIDE, 2)],
-    &[(RANDOM, 2), (PCT, 1)],
-    &[(RANDOM, 1)],
-    &[(RANDOM, 1)],
-    &[(PCT, 1)],
+    &[(BOUND, 1)],
+    &[(BOUND, 1)],
+    &[(STRIDE, 82), (URW, 18)],
 ];
 
-/// The last run that goes by the early shares: the end of the first block whose runs have something to learn from.
-const EARLY: u64 = 74;
+/// Where the shares change.
+pub const ENDS: [u64; 4] = [36, 74, 110, 228];
 
 const _: () = assert!(MEMBERS.len() <= SHARES, "there is room for the shares");
 
@@ -185,29 +188,38 @@ fn belongs(mut number: u64, shares: impl Iterator<Item = (usize, u32)>) -> usize
     0
 }
 
-/// Who makes this run, if it is one of the first.
-fn first(run: &Run<'_>) -> Option<usize> {
-    let members = FIRST.get((run.number as usize).wrapping_sub(1))?;
-    let total = members.iter().map(|(_, share)| u64::from(*share)).sum();
-    Some(belongs(Rng::for_purpose(run.seed, PURPOSE).below(total), members.iter().copied()))
+/// Who makes this run, drawn by these shares.
+fn drawn(run: &Run<'_>, members: impl Iterator<Item = (usize, u32)> + Clone) -> usize {
+    let total = members.clone().map(|(_, share)| u64::from(share)).sum();
+    belongs(Rng::for_purpose(run.seed, PURPOSE).below(total), members)
+}
+
+/// How the runs around this one are shared.
+fn shares(run: &Run<'_>) -> [u32; MEMBERS.len()] {
+    let phase = ENDS.iter().filter(|&&end| end < run.number).count();
+    let known = run.lessons.shares.iter().any(|&worth| worth > 0);
+    core::array::from_fn(|i| {
+        let worth = if known { run.lessons.shares[i] } else { WORTH };
+        MEMBERS[i].shares[phase] * worth
+    })
+}
+
+/// Who makes this run when its turn comes: multiples of the golden ratio fall evenly between 0 and 1, whatever part of
+/// them is looked at.
+fn in_turn(run: &Run<'_>) -> usize {
+    let shares = shares(run);
+    let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
+    let part = u128::from(run.number.wrapping_mul(GOLDEN)) * u128::from(total);
+    belongs((part >> 64) as u64, shares.into_iter().enumerate())
 }
 
 impl Policy for Portfolio {
     fn start(&mut self, run: &Run<'_>) {
-        let mut shares = MEMBERS.each_ref().map(|member| member.share);
-        if run.number <= EARLY {
-            shares = MEMBERS.each_ref().map(|member| member.early);
-        } else if run.lessons.shares.iter().any(|&share| share > 0) {
-            shares.copy_from_slice(&run.lessons.shares[..MEMBERS.len()]);
-        }
-        self.member = match first(run) {
-            Some(member) => member,
-            // Multiples of the golden ratio fall evenly between 0 and 1, whatever part of them is looked at.
-            None => {
-                let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
-                let part = u128::from(run.number.wrapping_mul(GOLDEN)) * u128::from(total);
-                belongs((part >> 64) as u64, shares.into_iter().enumerate())
-            }
+        let even = run.parameters.first().is_some_and(|&shares| shares > 0.0);
+        self.member = match FIRST.get((run.number as usize).wrapping_sub(1)) {
+            _ if even => drawn(run, (0..MEMBERS.len()).map(|member| (member, 1))),
+            Some(members) => drawn(run, members.iter().copied()),
+            None => in_turn(run),
         };
         let parameters = MEMBERS[self.member].values();
         self.get().start(&Run { parameters: &parameters, ..*run });
@@ -246,14 +258,16 @@ impl Policy for Portfolio {
     }
 }
 
-/// The shares after a block: `runs` and `new` are how many runs each member had so far and how many of their
-/// schedules were new, the later blocks weighing more.
+/// What a member is worth that finds nothing but new schedules: it has its whole share.
+const WORTH: u32 = 100;
+
+/// What each member is worth after a block, at most [`WORTH`] and at least a quarter of it: `runs` and `new` are how many
+/// runs it had so far and how many of their schedules were new, the later blocks weighing more.
 pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
     core::array::from_fn(|i| {
         // One success more than was seen: who has had no run yet is thought to find something new.
         let novelty = (new[i] + 1.0) / (runs[i] + 1.0);
-        // In hundredths of the first share, so that rounding does not matter.
-        (f64::from(MEMBERS[i].share) * 100.0 * (0.25 + 0.75 * novelty)) as u32
+        (f64::from(WORTH) * (0.25 + 0.75 * novelty)) as u32
     })
 }
 
@@ -263,45 +277,55 @@ mod tests {
     use crate::lessons::Lessons;
     use crate::toy;
 
-    #[test]
-    fn members_have_their_shares() {
+    /// How often each member has one of these runs.
+    fn count(runs: core::ops::RangeInclusive<u64>, lessons: &Lessons) -> [u32; MEMBERS.len()] {
         let program = toy::Program::straight(&[4, 4]);
         let mut policy = toy::built(&DESCRIPTOR);
-        let count = |policy: &mut Box<dyn Policy>, known| {
-            let mut seen = [0u32; MEMBERS.len()];
-            for seed in 0..10_000 {
-                toy::run_with(policy, &program, seed, &[], known, |_, _| {});
-                seen[policy.member() as usize] += 1;
-            }
-            seen
-        };
-        let near = |seen: [u32; MEMBERS.len()], shares: [u32; MEMBERS.len()]| {
-            let total: u32 = shares.iter().sum();
-            // But for the early ones and a few for rounding, each has its share exactly.
-            seen.iter()
-                .zip(shares)
-                .all(|(&seen, share)| (f64::from(seen) - 1e4 * f64::from(share) / f64::from(total)).abs() < 60.0)
-        };
-        let first = MEMBERS.each_ref().map(|member| member.share);
-        assert!(near(count(&mut policy, toy::UNKNOWN), first));
+        let mut seen = [0u32; MEMBERS.len()];
+        for run in runs {
+            let known = toy::Known { profile: Default::default(), lessons: Some(lessons) };
+            toy::run_with(&mut policy, &program, run - 1, &[], known, |_, _| {});
+            seen[policy.member() as usize] += 1;
+        }
+        seen
+    }
+
+    /// Whether members had their shares of so many runs, but for a few because of rounding.
+    fn near(seen: [u32; MEMBERS.len()], shares: [u32; MEMBERS.len()], off: f64) -> bool {
+        let (runs, total): (u32, u32) = (seen.iter().sum(), shares.iter().sum());
+        let expected = |share| f64::from(runs) * f64::from(share) / f64::from(total);
+        seen.iter().zip(shares).all(|(&seen, share)| (f64::from(seen) - expected(share)).abs() < off)
+    }
+
+    #[test]
+    fn members_have_their_shares() {
+        let nothing = Lessons::none();
+        let mut from = FIRST.len() as u64 + 1;
+        for (phase, end) in ENDS.into_iter().chain([10_000]).enumerate() {
+            let shares = MEMBERS.each_ref().map(|member| member.shares[phase]);
+            assert_eq!(shares.iter().sum::<u32>(), 100, "phase {phase}");
+            let seen = count(from..=end, nothing);
+            assert!(near(seen, shares, if end == 10_000 { 10.0 } else { 3.0 }), "phase {phase}: {seen:?}");
+            from = end + 1;
+        }
         // SAFETY: documented as valid when zeroed.
         let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
-        let mut other = [0; MEMBERS.len()];
-        (other[0], other[2], other[5]) = (7, 1, 2);
-        lessons.shares[..MEMBERS.len()].copy_from_slice(&other);
-        assert!(near(count(&mut policy, toy::Known { profile: Default::default(), lessons: Some(&lessons) }), other));
+        (lessons.shares[0], lessons.shares[2], lessons.shares[5]) = (25, 100, 50);
+        let shares = core::array::from_fn(|i| MEMBERS[i].shares[ENDS.len()] * lessons.shares[i]);
+        assert!(near(count(1_001..=10_000, &lessons), shares, 10.0));
     }
 
     #[test]
     fn the_first_runs_are_drawn_by_their_shares() {
         const SEEDS: u64 = 20_000;
         let lessons = Lessons::none();
+        let mut policy = toy::built(&DESCRIPTOR);
         for (i, members) in FIRST.iter().enumerate() {
             let mut seen = [0u32; MEMBERS.len()];
             for seed in 0..SEEDS {
                 let number = i as u64 + 1;
-                let run = Run { number, seed, parameters: &[], profile: Default::default(), lessons };
-                seen[first(&run).expect("one of the first")] += 1;
+                policy.start(&Run { number, seed, parameters: &[], profile: Default::default(), lessons });
+                seen[policy.member() as usize] += 1;
             }
             let total: u32 = members.iter().map(|(_, share)| share).sum();
             for &(member, share) in *members {
@@ -312,8 +336,20 @@ mod tests {
             }
             assert_eq!(members.iter().map(|&(member, _)| u64::from(seen[member])).sum::<u64>(), SEEDS);
         }
-        let number = FIRST.len() as u64 + 1;
-        assert_eq!(first(&Run { number, seed: 0, parameters: &[], profile: Default::default(), lessons }), None);
+    }
+
+    #[test]
+    fn even_shares_are_even() {
+        let mut policy = toy::built(&DESCRIPTOR);
+        let mut seen = [0u32; MEMBERS.len()];
+        for number in 1..=30_000 {
+            let (profile, lessons) = (Default::default(), Lessons::none());
+            policy.start(&Run { number, seed: number, parameters: &[1.0], profile, lessons });
+            seen[policy.member() as usize] += 1;
+        }
+        let p = 1.0 / MEMBERS.len() as f64;
+        let deviation = (30_000.0 * p * (1.0 - p)).sqrt();
+        assert!(seen.iter().all(|&n| (f64::from(n) - 30_000.0 * p).abs() < 5.0 * deviation), "{seen:?}");
     }
 
     #[test]
@@ -332,10 +368,10 @@ mod tests {
         let runs = [100.0; MEMBERS.len()];
         let mut new = [0.0; MEMBERS.len()];
         new[2] = 100.0;
-        let shares = shift(&runs, &new);
-        assert!(shares[2] > 99 * MEMBERS[2].share);
-        assert!((0..MEMBERS.len()).all(|i| shares[i] >= 25 * MEMBERS[i].share));
-        assert!(shares[0] < 27 * MEMBERS[0].share);
-        assert_eq!(shift(&[0.0; MEMBERS.len()], &[0.0; MEMBERS.len()])[2], 100 * MEMBERS[2].share);
+        let worth = shift(&runs, &new);
+        assert_eq!(worth[2], WORTH);
+        assert!((0..MEMBERS.len()).filter(|&i| i != 2).all(|i| (25..27).contains(&worth[i])));
+        // Who has had no run yet may find something new.
+        assert_eq!(shift(&[0.0; MEMBERS.len()], &[0.0; MEMBERS.len()]), [WORTH; MEMBERS.len()]);
     }
 }

@@ -59,9 +59,7 @@ impl Policy for PreemptBound {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        // A thread that spins would never block.
-        let goes_on = point.enabled.contains(point.current) && point.spins == 0;
-        if goes_on && !self.at[..self.preemptions].contains(&point.step) {
+        if point.goes_on() && !self.at[..self.preemptions].contains(&point.step) {
             return point.current;
         }
         another(point, &mut self.rng)

@@ -23,7 +23,7 @@
 
 use super::depth;
 use super::random::any;
-use crate::lessons::Kin;
+use crate::lessons::{Kin, Lessons};
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -45,6 +45,9 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
         Parameter::choice("equation", 0, &["printed", "corrected"], "with ratio=0: equation 5 as printed, or corrected"),
     ]
 );
+
+/// The runs that show how long threads are.
+const LOOKS: u64 = 10;
 
 /// The policy's state. Valid when zeroed.
 #[repr(C)]
@@ -84,7 +87,7 @@ impl Policy for Stride {
         self.left = 0;
         self.ratio = if run.parameters[0] > 0.0 { run.parameters[0] } else { 3.4 };
         self.fixed = run.parameters[1] as u64;
-        self.kin.start(run.lessons);
+        self.kin.start(if run.number > LOOKS { run.lessons } else { Lessons::none() });
         self.longest[..self.created].fill(0);
         self.created = 0;
         self.meet(ThreadId::MAIN);

@@ -194,6 +194,11 @@ impl Scheduler {
     #[cold]
     pub fn pass_alone(&mut self, me: ThreadId, next: ThreadId) {
         if self.watched && self.created > 1 {
+            if self.traces && self.alive > 1 {
+                // SAFETY: mapped since `start`; the command line reads it after the run.
+                let alone = unsafe { &mut (*self.block).trace.alone };
+                alone[next.index()] = alone[next.index()].saturating_add(1);
+            }
             self.note_passed(next);
             self.tell_alone(me);
         }
@@ -336,7 +341,7 @@ impl Scheduler {
     pub(super) fn note_who_passes(&mut self, noted: bool) {
         self.notes_passed = noted;
         self.traces = noted || self.settings().flags & flag::TRACE != 0;
-        self.watched = noted || self.policy_watches;
+        self.watched = self.traces || self.policy_watches;
     }
 
     /// Notes the object of the last decision, and who it was for.

@@ -142,7 +142,11 @@ impl Scheduler {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
         // SAFETY: as above; nobody else writes it.
-        unsafe { (*self.block).trace.points = 0 };
+        let trace = unsafe { &mut (*self.block).trace };
+        trace.points = 0;
+        if settings.flags & flag::TRACE != 0 {
+            trace.alone.fill(0);
+        }
         let (number, profile) = (settings.run, settings.profile);
         let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
         // SAFETY: written in `start`.

@@ -43,6 +43,7 @@ pub const PORTFOLIO: Experiment = Experiment {
         "preempt-always",
         "preempt-bound",
         "delay-bound",
+        "random-delay",
         "atomfuzzer",
         "maple",
         "ppct",
@@ -66,7 +67,7 @@ pub const PORTFOLIO: Experiment = Experiment {
          is faster than all samplers: it finds the same whatever the seed is",
         "the portfolio's order and shares were computed from rates on these same programs: the ratios say nothing of others",
         "a search is first where the bug is near the end of its first run: it changes the last decisions first. Samplers \
-         do not know the run before: runs of one block must not depend on each other, or --jobs would change them",
+         know nothing of the run before but its size",
         "medians are Kaplan and Meier's, over the campaigns; a campaign without a failure counts as more runs than it \
          had",
     ],

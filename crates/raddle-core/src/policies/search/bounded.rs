@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::fair::Fair;
 use super::frontier::Frontier;
-use super::{unchosen, Choice};
+use super::Choice;
 use crate::policy::{Explored, Point, Policy, Run};
 use crate::thread::ThreadId;
 
@@ -38,7 +38,7 @@ impl<C: Cost> Policy for Bounded<C> {
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         let Some(choice) = Choice::at(point, &mut self.fair, &mut self.frontier.explored) else {
-            return unchosen(point);
+            return point.unpreempted();
         };
         let chosen = C::choose(&mut self.frontier, &choice);
         self.fair.chosen(chosen);

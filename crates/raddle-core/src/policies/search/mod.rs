@@ -15,7 +15,6 @@ pub mod model;
 pub mod trace;
 
 use crate::policy::{Explored, Gap, Point};
-use crate::thread::ThreadId;
 use fair::Fair;
 
 /// Threads that a search tells apart, by their ids: a set of them is a word.
@@ -84,16 +83,6 @@ impl Choice {
             None => first(self.allowed),
         }
     }
-}
-
-/// Who goes on at a point where a search does not choose.
-pub fn unchosen(point: &Point<'_>) -> ThreadId {
-    if point.spins == 0 && point.enabled.contains(point.current) {
-        return point.current;
-    }
-    // Whoever comes next in turn, so that nobody spins for ever.
-    let after = point.enabled.iter().find(|t| *t > point.current);
-    after.or_else(|| point.enabled.nth(0)).unwrap_or(point.current)
 }
 
 #[cfg(test)]
