@@ -29,7 +29,8 @@ pub struct Run<'a> {
 }
 
 /// What earlier runs of the campaign showed. By the block rule it comes from completed blocks of
-/// runs only, so that it does not depend on how many runs go on at once.
+/// runs only, or from the runs before a fixed one of the first block, so that it does not depend on
+/// how many runs go on at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Profile {

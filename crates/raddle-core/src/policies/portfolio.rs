@@ -339,6 +339,20 @@ mod tests {
     }
 
     #[test]
+    fn members_have_all_their_parameters() {
+        for member in &MEMBERS {
+            let mut resolved = member.values();
+            crate::policies::resolve(member.policy.name, &mut resolved, 1_000);
+            assert_eq!(
+                resolved,
+                member.values(),
+                "{}: what follows from the number of runs is not known here",
+                member.policy.name
+            );
+        }
+    }
+
+    #[test]
     fn even_shares_are_even() {
         let mut policy = toy::built(&DESCRIPTOR);
         let mut seen = [0u32; MEMBERS.len()];
