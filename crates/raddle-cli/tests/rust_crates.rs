@@ -16,8 +16,13 @@ const POLICIES: [&str; 2] = ["pct", "random"];
 /// Runs within which every bug is found.
 const ENOUGH: &str = "2000";
 
-/// Steps of a run that none of these tests needs: more of them are those of a loop that spins.
-const TOO_MANY: u64 = 3_000;
+/// Steps that none of these tests needs on average: more of them are those of a loop that spins.
+const TOO_MANY: f64 = 3_000.0;
+
+/// Steps that none needs in any run. Under `pct` one run in a thousand of tokio's channels has a worker that goes round
+/// while it holds back who would end that, and changes memory each time, so that it is not seen to spin. The starvation
+/// guard ends it, after a thousand steps on average: so many more happen once in a hundred million such runs.
+const FAR_TOO_MANY: u64 = 20_000;
 
 /// What is wrong in each of the tests in `fail`.
 const BUGS: [(&str, &str, &str); 16] = [
@@ -77,12 +82,13 @@ fn correct_tests_pass() {
         assert_eq!(status, 0, "{policy}: {text}");
         assert!(tests.len() > 40, "{policy}: {text}");
         for test in &tests {
-            let (name, steps) = (names(test), test["steps_max"].as_u64());
+            let (name, most, mean) = (names(test), test["steps_max"].as_u64(), test["steps_mean"].as_f64());
             assert!(
                 test["verdict"] == "passed" && test["runs"] == 200 && test["points"] == "atomic",
                 "{name:?}: {test}"
             );
-            assert!(test["cut_runs"] == 0 && steps.is_some_and(|steps| steps < TOO_MANY), "{name:?}: {test}");
+            assert!(test["cut_runs"] == 0 && most.is_some_and(|steps| steps < FAR_TOO_MANY), "{name:?}: {test}");
+            assert!(mean.is_some_and(|steps| steps < TOO_MANY), "{name:?}: {test}");
         }
     }
 }
