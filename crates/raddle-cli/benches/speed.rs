@@ -191,7 +191,8 @@ fn decision(descriptor: &Descriptor, threads: usize) -> f64 {
     // SAFETY: zeroed memory of the policy's layout, which the box gives back with the same layout.
     let mut policy = unsafe { Box::from_raw((descriptor.build)(std::alloc::alloc_zeroed(descriptor.layout))) };
     let parameters: Vec<f64> = descriptor.parameters.iter().map(|parameter| parameter.default).collect();
-    let profile = Profile { steps: DECISIONS, threads: threads as u64, points: DECISIONS, phase: DECISIONS };
+    let profile =
+        Profile { steps: DECISIONS, threads: threads as u64, points: DECISIONS, phase: DECISIONS, first: DECISIONS };
     // SAFETY: valid when zeroed.
     let mut lessons: Box<Lessons> = unsafe { Box::new(std::mem::zeroed()) };
     let thread = |t: u32| {
@@ -323,22 +324,29 @@ impl Kernel {
         [workers].into_iter().chain(self.arguments.iter().copied()).collect()
     }
 
-    /// Seconds of an average run: each thread is the low one about equally often.
+    /// How many runs are averaged: enough that each thread is the low one about equally often.
+    fn runs(&self, workers: usize) -> usize {
+        (2 * (workers + self.others)).max(480 / workers)
+    }
+
+    /// Seconds of an average run.
     fn seconds(&self, bench: &Bench, policy: &str, workers: usize) -> f64 {
-        let runs = (2 * (workers + self.others)).max(240 / workers).to_string();
+        let runs = self.runs(workers).to_string();
         let options = ["--policy", policy, "--runs", &runs, "--no-guard"];
         let report = bench.campaign(&options, &self.program(bench), &self.arguments(&workers.to_string()));
         assert_eq!(report["failing_runs"], 0, "{} is correct", self.name);
         report["seconds"].as_f64().expect("seconds") / report["runs"].as_f64().expect("runs")
     }
 
-    /// Seconds of the bare program.
+    /// Seconds of an average run of the bare program.
     fn bare(&self, bench: &Bench, workers: usize) -> f64 {
-        let program = self.program(bench);
+        let (program, runs) = (self.program(bench), self.runs(workers));
         let start = Instant::now();
-        let status = Command::new(program).args(self.arguments(&workers.to_string())).status();
-        assert!(status.expect("the program runs").success());
-        start.elapsed().as_secs_f64()
+        for _ in 0..runs {
+            let status = Command::new(&program).args(self.arguments(&workers.to_string())).status();
+            assert!(status.expect("the program runs").success());
+        }
+        start.elapsed().as_secs_f64() / runs as f64
     }
 }
 
@@ -360,7 +368,7 @@ fn parallel(bench: &mut Bench) {
         for workers in [2, 4, 8, 16] {
             let ppct = format!("ppct:d=1,n={}", workers + kernel.others);
             let mut best = [f64::MAX; 4];
-            for _ in 0..REPETITIONS {
+            for _ in 0..3 {
                 let measured = [
                     kernel.seconds(bench, "pct:d=1", workers),
                     kernel.seconds(bench, &ppct, workers),

@@ -19,7 +19,7 @@ pub const COUNTS: usize = 4096;
 /// Orders that are told of.
 pub const ORDERS: usize = 1024;
 /// The most policies in a portfolio.
-pub const SHARES: usize = 16;
+pub const SHARES: usize = 24;
 
 /// The path of the main thread.
 pub const MAIN_PATH: u64 = 1;

@@ -42,6 +42,8 @@ pub struct Profile {
     pub points: u64,
     /// The most steps between two sequential stretches in a run of the last block.
     pub phase: u64,
+    /// The steps of the campaign's first run.
+    pub first: u64,
 }
 
 /// A schedule point: a decision is due.
@@ -132,6 +134,11 @@ pub trait Policy {
     /// Of a parallel policy: how many nanoseconds a thread really sleeps before its next step.
     fn pause(&mut self) -> u64 {
         0
+    }
+
+    /// Of a parallel policy: whether threads are woken on cores on which nobody runs, and not where the kernel likes.
+    fn spreads(&self) -> bool {
+        false
     }
 
     /// Of a parallel policy that holds threads back: when others are taken for blocked or starving.
@@ -286,6 +293,9 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     }
     fn pause(&mut self) -> u64 {
         (**self).pause()
+    }
+    fn spreads(&self) -> bool {
+        (**self).spreads()
     }
     fn patience(&self) -> Patience {
         (**self).patience()

@@ -92,6 +92,31 @@ pub fn gettid() -> i32 {
     unsafe { syscall!(SYS_gettid) as i32 }
 }
 
+/// The core that the calling thread is on.
+pub fn core_here() -> usize {
+    let mut core = 0u32;
+    // SAFETY: the kernel writes one word.
+    unsafe { syscall!(libc::SYS_getcpu, &mut core as *mut u32, 0, 0) };
+    core as usize
+}
+
+/// The cores that the calling thread may run on, a bit each; 0 when they do not fit.
+pub fn cores() -> u64 {
+    let mut set = [0u64; 128];
+    // SAFETY: the kernel writes into the set, and says how many bytes.
+    let bytes = unsafe { syscall!(libc::SYS_sched_getaffinity, 0, size_of_val(&set), set.as_mut_ptr()) };
+    match bytes > 0 && set[1..].iter().all(|word| *word == 0) {
+        true => set[0],
+        false => 0,
+    }
+}
+
+/// Says on which cores a thread may run, 0 being the calling one.
+pub fn run_on(tid: i32, cores: u64) {
+    // SAFETY: the kernel reads one word.
+    unsafe { syscall!(libc::SYS_sched_setaffinity, tid, size_of_val(&cores), &cores as *const u64) };
+}
+
 /// The id of this process.
 pub fn getpid() -> i32 {
     // SAFETY: no arguments.

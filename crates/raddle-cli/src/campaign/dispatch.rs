@@ -241,6 +241,9 @@ impl Dispatch {
         self.block.threads = self.block.threads.max(report.counts.threads);
         self.block.points = self.block.points.max(report.counts.points);
         self.block.phase = self.block.phase.max(report.counts.phase);
+        if self.counting == 1 {
+            self.block.first = report.counts.steps;
+        }
         if self.counting <= FIRST_BLOCK && !self.fixed_stacks {
             remember(&mut self.stacks, &report.stacks);
         }
@@ -271,7 +274,8 @@ impl Dispatch {
 
     /// A block is complete.
     fn end_block(&mut self) {
-        let block = std::mem::take(&mut self.block);
+        let next = Profile { first: self.block.first, ..Profile::default() };
+        let block = std::mem::replace(&mut self.block, next);
         self.learn_sizes(block);
         self.places.append(&mut self.found);
         if let Some(portfolio) = &mut self.portfolio {

@@ -203,6 +203,7 @@ pub struct ProfileOnTheWire {
     threads: u64,
     points: u64,
     phase: u64,
+    first: u64,
 }
 
 /// One end of the connection between the main process and a job.
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn messages_arrive_and_the_end_is_noticed() {
         let (mut here, mut there) = Channel::pair().expect("a pair");
-        let profile = Profile { steps: 3, threads: 2, points: 5, phase: 1 };
+        let profile = Profile { steps: 3, threads: 2, points: 5, phase: 1, first: 2 };
         let order = Order { first: 1, last: 9, profile, traced: Learns::Objects, ..Order::survey() };
         here.send(&order).expect("sent");
         assert_eq!(there.receive().expect("received"), Some(order));

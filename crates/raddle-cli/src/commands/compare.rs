@@ -202,7 +202,8 @@ fn setup(args: &args::Compare, experiment: Option<&Experiment>, known: &Known) -
     let limit = args.limit.map(|seconds| crate::options::duration("limit", seconds)).transpose()?;
     let limit = limit.or(experiment.map(|_| experiments::LIMIT));
     let known = known.clone();
-    Ok(Setup { options, repeat, first_only: false, policies, missing, suite, limit, known, runtime, directory, stdin })
+    let first_only = experiment.is_some_and(|experiment| experiment.first_only);
+    Ok(Setup { options, repeat, first_only, policies, missing, suite, limit, known, runtime, directory, stdin })
 }
 
 /// The options that campaigns share with `raddle test`.

@@ -250,9 +250,10 @@ impl Comparer {
                     continue;
                 }
             };
-            let shares = self.raw.is_none() && !self.first_only;
-            let key = shares.then(|| key(candidate, &self.options, self.repeat, &policy));
-            if let Some(cell) = key.as_ref().and_then(|key| self.known.borrow().get(key).cloned()) {
+            let key = self.raw.is_none().then(|| key(candidate, &self.options, self.repeat, &policy));
+            let known = key.as_ref().and_then(|key| self.known.borrow().get(key).cloned());
+            // Who asks for a first failure only may have the time for runs that somebody else did not.
+            if let Some(cell) = known.filter(|cell| !self.first_only || cell.found || !cell.cut_short) {
                 compared.cells.push(cell);
                 continue;
             }
@@ -265,7 +266,9 @@ impl Comparer {
                 progress: !self.options.quiet,
             };
             let (cell, end) = cell_of(candidate, tester, policy, &mut measure);
-            if let Some(key) = key.filter(|_| end == End::Complete || limit.is_some() && end == End::Time) {
+            let whole = end == End::Complete || limit.is_some() && end == End::Time;
+            // Without shares it is no answer for others.
+            if let Some(key) = key.filter(|_| whole && !self.first_only) {
                 self.known.borrow_mut().insert(key, cell.clone());
             }
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline);

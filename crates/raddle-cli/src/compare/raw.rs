@@ -20,7 +20,7 @@ impl Raw {
     /// Makes the file.
     pub fn create(path: &Path) -> io::Result<Raw> {
         let mut file = BufWriter::new(File::create(path)?);
-        writeln!(file, "program,policy,repetition,run,seed,verdict,steps,threads,schedule,member")?;
+        writeln!(file, "program,policy,repetition,run,seed,verdict,steps,points,threads,schedule,member")?;
         Ok(Raw { file })
     }
 
@@ -45,8 +45,8 @@ impl Raw {
         let (program, policy, member) = (field(program), field(&policy.to_string()), field(&member));
         writeln!(
             self.file,
-            "{program},{policy},{repetition},{},{seed},{verdict},{},{},{:016x},{member}",
-            report.run, counts.steps, counts.threads, counts.hash
+            "{program},{policy},{repetition},{},{seed},{verdict},{},{},{},{:016x},{member}",
+            report.run, counts.steps, counts.points, counts.threads, counts.hash
         )
     }
 

@@ -143,7 +143,7 @@ mod tests {
     use crate::policies::pct::Pct;
     use crate::toy;
 
-    const PCT: [f64; 9] = [2.0, 27.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0];
+    const PCT: [f64; 10] = [2.0, 27.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0, 0.0];
 
     #[test]
     fn off_means_the_bare_policy() {
@@ -161,10 +161,12 @@ mod tests {
         let program = toy::Program::straight(&[500, 500]);
         let settings = Settings { override_probability: 0.01, lower_probability: 0.0 };
         let mut guarded = Guard::new(Pct::boxed(), settings);
+        let mut parameters = PCT;
+        (parameters[0], parameters[1]) = (1.0, 1000.0);
         let mut fired = 0;
         let mut steps = 0;
         for seed in 0..200 {
-            steps += toy::run(&mut guarded, &program, seed, &[1.0, 1000.0, 0.0, 0.0, 0.0, 0.0, 0.95, 0.0, 0.0]).steps;
+            steps += toy::run(&mut guarded, &program, seed, &parameters).steps;
             fired += guarded.fired;
         }
         let expected = steps as f64 * 0.01;

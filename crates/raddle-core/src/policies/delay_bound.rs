@@ -7,7 +7,13 @@
 //! 1/k^n in each run, whatever the number of threads is.
 //!
 //! Delays may be drawn close to the end, or to the beginning, of the run: then their distance from it is drawn so that
-//! each doubling of it is equally likely. A depth-first search begins at the end, and finds some bugs there at once.
+//! each doubling of it is equally likely.
+//!
+//! A depth-first search changes the last decision of its first run first, and finds some bugs there at once. With
+//! `points=last` so does this policy: the first delay is at the last step with probability 1/2, at the one before with
+//! 1/4, and so on; each further one follows the one before it within [`SOON`] steps. The last step is that of the
+//! campaign's first run, which is made without delays for that; in a portfolio the first run is made without delays,
+//! too.
 //!
 //! k is learned, as for [`super::pct`].
 
@@ -18,6 +24,9 @@ use crate::thread::ThreadId;
 
 /// The most delays.
 const MOST: usize = 64;
+
+/// With `points=last`: the next delay comes within so many steps.
+const SOON: u64 = 16;
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
@@ -30,7 +39,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     parameters: &[
         Parameter::whole("n", 1.0, 0.0, MOST as f64, "the number of delays"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which they are drawn; 0: learned from earlier runs"),
-        Parameter::choice("points", 0, &["uniform", "early", "late"], "where they are likely: anywhere, or near the beginning or the end"),
+        Parameter::choice("points", 0, &["uniform", "early", "late", "last"], "where they are likely: anywhere, near the beginning, near the end, or at the last steps of the first run"),
     ]
 );
 
@@ -49,10 +58,33 @@ fn small(rng: &mut Rng, k: u64) -> u64 {
     from + rng.below((below - from).max(1))
 }
 
+/// The value of `points=last`.
+const LAST: u32 = 3;
+
+impl DelayBound {
+    fn draw_last(&mut self, run: &Run<'_>, rng: &mut Rng) {
+        let k = match run.parameters[1] as u64 {
+            0 => run.profile.first,
+            k => k,
+        };
+        if k == 0 {
+            self.delays = 0;
+        }
+        let mut at = k.saturating_sub(1 + u64::from(rng.next_u64().trailing_ones()));
+        for delay in &mut self.at[..self.delays] {
+            *delay = at;
+            at += 1 + rng.below(SOON);
+        }
+    }
+}
+
 impl Policy for DelayBound {
     fn start(&mut self, run: &Run<'_>) {
         let mut rng = Rng::new(run.seed);
         self.delays = (run.parameters[0] as usize).min(MOST);
+        if run.parameters[2] as u32 == LAST {
+            return self.draw_last(run, &mut rng);
+        }
         let k = changes::steps(run.parameters[1], run.profile.steps);
         self.at[..self.delays].fill_with(|| match run.parameters[2] as u32 {
             0 => rng.below(k),
@@ -109,6 +141,25 @@ mod tests {
             let doublings = f64::from(64 - k.leading_zeros());
             let expected = 20_000.0 / doublings;
             assert!((f64::from(seen[0]) - expected).abs() < 6.0 * expected.sqrt(), "{k}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn at_the_last_steps_of_the_first_run() {
+        let program = toy::Program::straight(&[6, 1]);
+        let mut policy = toy::built(&DESCRIPTOR);
+        let mut run = |seed, first| {
+            let profile = crate::policy::Profile { steps: 7, first, ..Default::default() };
+            let known = toy::Known { profile, lessons: None };
+            toy::run_with(&mut policy, &program, seed, &[1.0, 0.0, 3.0], known, |_, _| {}).schedule
+        };
+        assert_eq!(run(1, 0), [0, 0, 0, 0, 0, 0, 1], "nothing is known: the first run");
+        // The last of six counted steps is the sixth of thread 0: it is delayed in half of the runs.
+        let seen: Vec<usize> = (0..2_000).map(|seed| run(seed, 6).iter().position(|&t| t == 1).unwrap()).collect();
+        for (at, expected) in [(5, 1_000), (4, 500), (3, 250), (0, 63)] {
+            let times = seen.iter().filter(|&&it| it == at).count();
+            // Five standard deviations.
+            assert!(times.abs_diff(expected) as f64 <= 5.0 * (expected as f64).sqrt(), "{at}: {times}");
         }
     }
 

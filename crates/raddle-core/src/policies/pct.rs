@@ -22,6 +22,8 @@
 //! - The depth may be drawn for each run, as footnote 1 has it: `draw=uniform` takes each depth up to d with the
 //!   same probability, `draw=geometric` each with half the probability of the one before. `d=0` takes the
 //!   largest depth whose guarantee is good enough (see [`super::depth`]).
+//! - `order=newest` draws no priorities: threads that are created later come first. With d=1 that is one schedule, the
+//!   one that differs most from what is usual, where the main thread comes first; it has no guarantee.
 //! - [`Policy::lower`] (section 4.1) puts a spinning thread below all others; each such change makes
 //!   the run's guarantee void, which the starvation guard counts.
 
@@ -53,6 +55,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
         depth::CONFIDENCE,
         depth::RUNS,
         depth::TRIES,
+        Parameter::choice("order", 0, &["random", "newest"], "the priorities of threads: drawn, or the higher the later a thread is created"),
     ]
 );
 
@@ -121,6 +124,9 @@ impl Policy for Pct {
         self.changes.start(drawn(&mut self.rng, depth.clamp(1, MAX_DEPTH), parameters[2]));
         self.draw_changes(0);
         self.threads.start();
+        if parameters[9] != 0.0 {
+            self.threads.newest_first();
+        }
     }
 
     #[link_section = "raddle_run"]
@@ -170,8 +176,8 @@ mod tests {
 
     const RUNS: u64 = 20_000;
 
-    fn parameters(d: f64, k: f64) -> [f64; 9] {
-        [d, k, 0.0, 0.0, 0.0, 0.0, 0.95, 1000.0, 0.0]
+    fn parameters(d: f64, k: f64) -> [f64; 10] {
+        [d, k, 0.0, 0.0, 0.0, 0.0, 0.95, 1000.0, 0.0, 0.0]
     }
 
     fn pct() -> Box<Pct> {
@@ -233,6 +239,18 @@ mod tests {
                 });
             assert_eq!(run.schedule[2], 1);
         }
+    }
+
+    #[test]
+    fn the_newest_thread_may_come_first() {
+        let program = toy::Program::straight(&[1, 2, 1]);
+        let mut with = parameters(1.0, 4.0);
+        with[9] = 1.0;
+        let mut policy = pct();
+        assert!((0..50).all(|seed| toy::run(&mut *policy, &program, seed, &with).schedule == [2, 1, 1, 0]));
+        // A run that draws again is not told.
+        let first = |seed| toy::run(&mut *policy, &program, seed, &parameters(1.0, 4.0)).schedule[0];
+        assert!((0..50).map(first).any(|t| t != 2));
     }
 
     #[test]

@@ -163,6 +163,10 @@ impl Policy for Ppct {
         self.find_next_change(step);
     }
 
+    fn spreads(&self) -> bool {
+        true
+    }
+
     fn patience(&self) -> Patience {
         self.patience
     }

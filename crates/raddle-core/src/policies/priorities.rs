@@ -15,6 +15,8 @@ pub const INITIAL: i64 = 1 << 62;
 pub struct Priorities {
     /// Threads with higher ids have not been seen.
     seen: usize,
+    /// Nothing is drawn: the later a thread is created, the higher is its priority.
+    newest_first: bool,
     lowest: i64,
     best: Tournament,
     /// 0 means that the thread has not been seen.
@@ -24,12 +26,18 @@ pub struct Priorities {
 impl Priorities {
     /// A run starts: no thread has been seen.
     pub fn start(&mut self) {
+        self.newest_first = false;
         if self.seen != 0 {
             self.priority[..self.seen].fill(0);
             self.seen = 0;
         }
         self.lowest = 0;
         self.best.clear();
+    }
+
+    /// After [`Priorities::start`]: the order of threads is not drawn, but the reverse of that of their creation.
+    pub fn newest_first(&mut self) {
+        self.newest_first = true;
     }
 
     /// Follows the enabled set. A thread that is new gets a random priority above [`INITIAL`]: the order is
@@ -42,7 +50,7 @@ impl Priorities {
                 // A fresh page that is read first costs a fault more than one that is written to.
                 if t.index() >= self.seen || self.priority[t.index()] == 0 {
                     self.seen = self.seen.max(t.index() + 1);
-                    self.priority[t.index()] = random(rng);
+                    self.priority[t.index()] = if self.newest_first { INITIAL + t.0 as i64 } else { random(rng) };
                 }
                 self.best.insert(t.index(), &self.priority);
             } else {

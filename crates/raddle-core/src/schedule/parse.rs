@@ -147,6 +147,9 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
                 s.profile.points = line.assigned("points")?;
                 s.profile.phase = line.assigned("phase")?;
             }
+            if !line.at_end() {
+                s.profile.first = line.assigned("first")?;
+            }
         }
         "cpus" => s.cpus = line.number("a number of CPUs")?,
         "realtime" => s.realtime = line.number("nanoseconds since 1970")?,

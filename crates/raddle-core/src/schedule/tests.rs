@@ -55,7 +55,7 @@ policy pct d=3 k=0
 guard override=0.001 lower=0.1
 seed 42 run 17 stream 0x0000000000000007
 points sync
-profile steps=0 threads=0 points=0 phase=0
+profile steps=0 threads=0 points=0 phase=0 first=0
 cpus 4
 realtime 1700000000000000000
 max-steps 1000
@@ -157,6 +157,7 @@ impl Generator {
                 threads: self.number(),
                 points: self.number(),
                 phase: self.number(),
+                first: self.number(),
             },
             cpus: self.number() as u32,
             realtime: self.number(),

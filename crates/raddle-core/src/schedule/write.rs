@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::{checksum, Schedule, Stdin, VERSION};
 use crate::decorators::replay::Decision;
+use crate::policy::Profile;
 
 /// A stretch of one thread goes on in a new line after so many columns.
 const WIDTH: usize = 100;
@@ -47,8 +48,8 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     if let Some(path) = &s.suppressions {
         writeln!(out, "suppressions {}", Quoted(path))?;
     }
-    let p = &s.profile;
-    writeln!(out, "profile steps={} threads={} points={} phase={}", p.steps, p.threads, p.points, p.phase)?;
+    let Profile { steps, threads, points, phase, first } = s.profile;
+    writeln!(out, "profile steps={steps} threads={threads} points={points} phase={phase} first={first}")?;
     writeln!(out, "cpus {}", s.cpus)?;
     writeln!(out, "realtime {}", s.realtime)?;
     writeln!(out, "max-steps {}", s.max_steps)?;

@@ -203,8 +203,7 @@ unsafe fn rseq(me: ThreadId, area: usize, length: u32, flags: c_int, _signature:
         }
         // An area that libc has registered for the thread says which processor it is on.
         thread.rseq = area;
-        let mut cpu = 0u32;
-        syscall!(libc::SYS_getcpu, &mut cpu as *mut u32, 0, 0);
+        let cpu = sys::core_here() as u32;
         *(area as *mut u32) = cpu;
         *((area + 4) as *mut u32) = cpu;
         0

@@ -188,6 +188,8 @@ pub struct Thread {
     pub hurries: bool,
     /// In a parallel run: it sleeps because the gate says so.
     pub naps: bool,
+    /// In a parallel run: it is woken on a core that was chosen for it, and may run only there.
+    pub placed: bool,
     /// In a parallel run: it takes a step although the policy holds it.
     pub bumped: bool,
     /// In a parallel run: its system calls were let through for one call and are to be trapped again.

@@ -22,6 +22,7 @@ use crate::control::{self, baton, scheduler, state, State};
 use crate::dispatch;
 use crate::scheduler::thread::{Life, Packed, Wake};
 use crate::signals::kernel as signals;
+use crate::switch::placement::Placement;
 use crate::sys;
 
 /// The lock: nobody has it, somebody has, and others wait for it.
@@ -77,6 +78,7 @@ pub struct Gate {
     lulls: u32,
     woken: [ThreadId; WOKEN],
     wakes: usize,
+    placement: Placement,
 }
 
 /// A parallel run starts.
@@ -85,6 +87,9 @@ pub fn start_run() {
     let State { scheduler: s, gate, .. } = unsafe { state() };
     gate.rng = Rng::for_purpose(s.settings().seed, 1);
     s.escaped(Escape::Parallel);
+    if s.parallel_policy().spreads() {
+        gate.placement.start();
+    }
 }
 
 fn take() {
@@ -117,7 +122,8 @@ fn give() {
     if LOCK.swap(FREE, Ordering::Release) == WANTED {
         sys::futex_wake(&LOCK);
     }
-    woken[..wakes].iter().for_each(|t| baton(*t).give());
+    // The first may have been given the core of who wakes it, and take that at once.
+    woken[..wakes].iter().rev().for_each(|t| baton(*t).give());
 }
 
 /// Whether the calling thread has the lock.
@@ -365,6 +371,9 @@ fn rest(me: ThreadId) {
         let it = unsafe { state() };
         it.scheduler.current = me;
         if !it.scheduler.threads[me.index()].parked {
+            if core::mem::take(&mut it.scheduler.thread(me).placed) {
+                it.gate.placement.release();
+            }
             return;
         }
         let hurries = it.gate.held.contains(me) || it.scheduler.waits_for_time_or_the_world(me);
@@ -418,11 +427,31 @@ fn settle(it: &mut State) {
 
 /// Lets one thread go, which looks for itself whether it still can.
 fn wake(it: &mut State, t: ThreadId) {
+    place(it, t);
     let State { scheduler: s, gate, .. } = it;
     gate.held.set(t, false);
     gate.parked -= 1;
     s.thread(t).parked = false;
     call(gate, t);
+}
+
+/// Has a thread woken where nobody runs. It cannot go on before the lock is given back, so the core is its own only until
+/// it [looks for itself](rest) whether it can.
+fn place(it: &mut State, t: ThreadId) {
+    if running(it) >= it.gate.placement.cores() {
+        return;
+    }
+    let State { scheduler: s, gate, .. } = it;
+    let (me, tid) = (s.current, s.threads[t.index()].tid);
+    // A new thread has no id yet, and who lets itself go is where it is.
+    if tid == 0 || t == me {
+        return;
+    }
+    let runs = |t: ThreadId| s.threads[t.index()].life == Life::Alive && !s.threads[t.index()].parked;
+    if let Some(core) = gate.placement.choose(me, sys::core_here(), t, runs) {
+        s.thread(t).placed = true;
+        sys::run_on(tid, 1 << core);
+    }
 }
 
 /// Ends the rest of a thread, when the lock is given back.

@@ -14,6 +14,7 @@ pub mod fiber;
 pub mod gate;
 pub mod identity;
 pub mod os;
+mod placement;
 
 use core::sync::atomic::{AtomicBool, Ordering};
 

@@ -32,6 +32,7 @@ pub const EQUATION_3: Experiment = Experiment {
     policies: &["random"],
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: |_| Vec::new(),

@@ -32,6 +32,7 @@ pub const GUARANTEE: Experiment = Experiment {
     policies: &["pct:d=depth", "ppct:d=depth"],
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: true,
     coverage: Some(0),
     select: |entries| entries.to_vec(),

@@ -44,6 +44,8 @@ pub struct Experiment {
     pub runs: u64,
     /// Repetitions.
     pub repeat: u64,
+    /// All repetitions stop at their first failure: it asks what is found, not how often.
+    pub first_only: bool,
     /// Without the starvation guard.
     pub bare: bool,
     /// Which runs are sampled.

@@ -21,6 +21,7 @@ pub const FIGURE_1: Experiment = Experiment {
     policies: POLICIES,
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: rows,

@@ -23,6 +23,7 @@ pub const TABLE_3: Experiment = Experiment {
     policies: &["stress", "random-sleep", "pct:d=depth", "pct:d=depth,phases=on,final-wait=on"],
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: |entries| {

@@ -55,6 +55,7 @@ pub const PORTFOLIO: Experiment = Experiment {
     ],
     runs: 10_000,
     repeat: 1_001,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: |entries| entries.to_vec(),

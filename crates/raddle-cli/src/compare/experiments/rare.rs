@@ -19,6 +19,7 @@ pub const RARE: Experiment = Experiment {
     policies: &["random", STRIDE_3_4],
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: |entries| entries.iter().filter(|entry| PROGRAMS.contains(&entry.name.as_str())).cloned().collect(),

@@ -52,6 +52,7 @@ const COMMON: Experiment = Experiment {
     policies: &["pct", "ppct", "stress"],
     runs: 20,
     repeat: 1,
+    first_only: false,
     bare: true,
     coverage: Some(0),
     select: |_| Vec::new(),

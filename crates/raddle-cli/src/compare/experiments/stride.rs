@@ -22,6 +22,7 @@ pub const FIGURE_5: Experiment = Experiment {
     policies: &["random"],
     runs: 10_000,
     repeat: 1,
+    first_only: false,
     bare: false,
     coverage: Some(0),
     select: all,
@@ -66,6 +67,8 @@ pub const FIGURE_7: Experiment = Experiment {
         "surw",
         "portfolio",
     ],
+    // Programs that are found at once leave the time to those that are not.
+    first_only: true,
     published: published::STRIDE_FIGURE_7,
     shows: missed,
     remarks: &[
