@@ -326,7 +326,7 @@ impl Kernel {
 
     /// How many runs are averaged: enough that each thread is the low one about equally often.
     fn runs(&self, workers: usize) -> usize {
-        (2 * (workers + self.others)).max(480 / workers)
+        (2 * (workers + self.others)).max(240 / workers)
     }
 
     /// Seconds of an average run.
@@ -357,9 +357,9 @@ fn parallel(bench: &mut Bench) {
     // for the low one, each behind the other.
     const KERNELS: [Kernel; 5] = [
         // Long enough that the kernel spreads three threads over two cores.
-        Kernel { name: "fork-join", arguments: &["3000000", "2"], others: 1 },
+        Kernel { name: "fork-join", arguments: &["6000000", "2"], others: 1 },
         Kernel { name: "barrier", arguments: &["1000000", "4"], others: 1 },
-        Kernel { name: "pipeline", arguments: &["1000000", "8"], others: 2 },
+        Kernel { name: "pipeline", arguments: &["2000000", "8"], others: 2 },
         Kernel { name: "create-join", arguments: &["4000000"], others: 1 },
         Kernel { name: "stages", arguments: &["300000", "12"], others: 2 },
     ];
@@ -368,7 +368,7 @@ fn parallel(bench: &mut Bench) {
         for workers in [2, 4, 8, 16] {
             let ppct = format!("ppct:d=1,n={}", workers + kernel.others);
             let mut best = [f64::MAX; 4];
-            for _ in 0..3 {
+            for _ in 0..2 {
                 let measured = [
                     kernel.seconds(bench, "pct:d=1", workers),
                     kernel.seconds(bench, &ppct, workers),

@@ -17,7 +17,7 @@
 //! the bar. What is looked for are those q for which the worst programs have the largest such probability. It is an
 //! ascent by exchange: a part of a member's share goes to another one as long as that is better, first large parts, then
 //! small ones. Shares far from those for all classes of programs cost something, and so do shares for all classes far from
-//! those for programs that we do not know, which are not computed; by these goes a part of all runs from the thirteenth on.
+//! those for programs that we do not know, which are not computed; by these goes a part of all runs from the eleventh on.
 //!
 //! What that is worth for other programs is estimated by leaving out one family of programs at a time (those of one
 //! source file), and asking how likely it is that the shares computed from all others find its bugs within their bars.
@@ -28,7 +28,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use raddle_cli::report::worth::member_name;
-use raddle_core::policies::portfolio::{class, Name, CLASSES, ENDS, MEMBERS};
+use raddle_core::policies::portfolio::{class, Name, CLASSES, ENDS, MEMBERS, TEACHES};
 use raddle_core::policy::Profile;
 
 /// A campaign may need so many times the runs of the best policy.
@@ -49,7 +49,7 @@ const SMOOTH: f64 = 0.01;
 /// A rate is drawn towards that of all runs that know as much or more, as if so many of them were known.
 const PRIOR: f64 = 40.0;
 /// From this run on a part of all runs goes by the shares for programs that we do not know.
-const KEPT_FROM: u64 = 13;
+const KEPT_FROM: u64 = 11;
 const KEPT: f64 = 0.2;
 /// What is exchanged, as a part of the runs.
 const PARTS: [f64; 7] = [1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01];
@@ -75,6 +75,9 @@ fn last_shares() -> Shares {
 
 /// The shares by which a slot's runs go when the part of it that is not kept goes by these.
 fn mixed(slot: usize, shares: &Shares) -> Shares {
+    if ENDS[slot] == TEACHES.0 {
+        return std::array::from_fn(|i| f64::from(u8::from(i == TEACHES.1 as usize)));
+    }
     let kept = if ENDS[slot] < KEPT_FROM { 0.0 } else { KEPT };
     let last = last_shares();
     std::array::from_fn(|i| (1.0 - kept) * shares[i] + kept * last[i])

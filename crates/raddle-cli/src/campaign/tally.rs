@@ -102,11 +102,11 @@ impl Tally {
     }
 
     /// Whether no run had more threads than these, nor would have on another day: nothing was seen that differs
-    /// from run to run for reasons of its own.
+    /// from run to run for reasons of its own. A run that was cut might have had more later.
     pub fn alone(&self, threads: u64) -> bool {
         const REPEATABLE: [Escape; 4] = [Escape::AsyncCancel, Escape::Futex, Escape::NoDispatch, Escape::Affinity];
         let repeatable = REPEATABLE.iter().fold(0, |bits, escape| bits | 1 << *escape as u32);
-        self.runs > 0 && self.threads_max <= threads && self.escapes & !repeatable == 0
+        self.runs > 0 && self.cut_runs == 0 && self.threads_max <= threads && self.escapes & !repeatable == 0
     }
 
     /// Why the campaign says nothing about the program, if that is so; without runs there is no telling.
@@ -191,6 +191,9 @@ mod tests {
         let mut other = tally.clone();
         other.add(&RunReport { escapes: 0, ..report(2, Verdict::Passed, counts(3)) });
         assert!(!other.alone(2));
+        let mut cut = tally.clone();
+        cut.add(&report(2, Verdict::Cut, counts(2)));
+        assert!(!cut.alone(2));
         tally.add(&RunReport { escapes: 1 << Escape::OutsideInput as u32, ..report(2, Verdict::Passed, counts(2)) });
         assert!(!tally.alone(2));
     }

@@ -77,7 +77,7 @@ impl Guarantee {
     fn new(values: &[f64], member: u64) -> Option<Guarantee> {
         let guarantee = Guarantee { values: values.to_vec(), member };
         // With these the theorem is another one, or none.
-        let changed = ["sequential", "phases", "final-wait"].iter().any(|name| guarantee.value(name) != 0.0);
+        let changed = ["sequential", "phases", "final-wait", "order"].iter().any(|name| guarantee.value(name) != 0.0);
         (!changed).then_some(guarantee)
     }
 
@@ -272,7 +272,9 @@ mod tests {
 
     #[test]
     fn only_pct_as_the_theorem_has_it_guarantees_anything() {
-        for text in ["random", "rpro", "pct:phases=on", "pct:sequential=on", "pct:final-wait=on"] {
+        for text in
+            ["random", "rpro", "pct:phases=on", "pct:sequential=on", "pct:final-wait=on", "pct:d=1,order=newest"]
+        {
             assert_eq!(guarantee(text), None, "{text}");
         }
         let of = |text, steps| guarantee(text).expect("pct").of_run(told(steps));

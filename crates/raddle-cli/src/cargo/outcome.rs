@@ -34,10 +34,11 @@ impl Verdict {
             _ if !campaign.findings.is_empty() => Verdict::Failed,
             End::Broken(_) => Verdict::Broken,
             End::Interrupted => Verdict::Interrupted,
+            // Threads might have come after the limit of steps.
+            _ if tally.runs > 0 && tally.cut_runs == tally.runs => Verdict::Cut,
             // What a harness without threads of its own has is the main thread.
             _ if tally.runs > 0 && tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
             _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,
-            _ if tally.runs > 0 && tally.cut_runs == tally.runs => Verdict::Cut,
             _ => Verdict::Passed,
         }
     }

@@ -128,7 +128,11 @@ members! {
 }
 
 /// Where the shares change: up to each of these runs, from the second one on, there are others.
-pub const ENDS: [u64; 12] = [2, 3, 4, 5, 6, 9, 12, 18, 36, 63, 120, 228];
+pub const ENDS: [u64; 12] = [2, 3, 4, 5, 6, 9, 10, 18, 36, 63, 120, 228];
+
+/// The last run of the first block is not shared by rates: it draws an order of the threads and keeps to it. Such a run may
+/// be much longer than others, and from what it shows PCT and others draw their points until the next block is over.
+pub const TEACHES: (u64, Name) = (10, Name::Pct1);
 
 /// Up to this run members are drawn, after it they have their turns.
 const DRAWN: u64 = 18;
@@ -254,7 +258,7 @@ fn shares(run: &Run<'_>) -> [u32; MEMBERS.len()] {
 fn chosen(run: &Run<'_>, shares: &[u32; MEMBERS.len()], drawn: bool) -> usize {
     let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
     let number = if drawn { Rng::for_purpose(run.seed, PURPOSE).next_u64() } else { run.number.wrapping_mul(GOLDEN) };
-    belongs((u128::from(number) * u128::from(total) >> 64) as u64, shares)
+    belongs(((u128::from(number) * u128::from(total)) >> 64) as u64, shares)
 }
 
 impl Policy for Portfolio {
