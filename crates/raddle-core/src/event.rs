@@ -168,6 +168,11 @@ kinds! {
 }
 
 impl EventKind {
+    /// Whether it gives a lock back, so that it can only come after what acquired it.
+    pub fn releases(self) -> bool {
+        matches!(self, EventKind::Unlock | EventKind::RwUnlock | EventKind::SpinUnlock)
+    }
+
     /// Whether it is an access to memory that a compiler's hook has shown.
     #[inline]
     pub fn is_access(self) -> bool {

@@ -58,7 +58,9 @@ pub fn observe(log: &[u32], objects: &[u64], parents: &[u16], learns: Learns) ->
         let (count, changed) = touched.entry((object, path)).or_default();
         *count += 1;
         *changed |= kind.effect() == raddle_core::event::Effect::Write;
-        if learns >= Learns::Orders {
+        // What gives a lock back comes after what acquired it, whoever is first: the order of two sections is that of
+        // their acquisitions.
+        if learns >= Learns::Orders && !kind.releases() {
             if let Some((before, earlier)) = last.insert(object, (t, kind)) {
                 let event = |kind| Event::new(kind, object as usize);
                 if before != t && event(earlier).conflicts(&event(kind)) && followed.len() < MOST_PAIRS {
@@ -270,11 +272,11 @@ mod tests {
         let mut learner = Learner::default();
         learner.add(&observe(&one, &[8, 8, 8], &[0, 0], Learns::Orders));
         let child = path_of_child(MAIN_PATH, 0);
-        let (lock, unlock) = (EventKind::Lock as u8, EventKind::Unlock as u8);
-        assert_eq!(learner.told().orders, [((child, 8, lock), (MAIN_PATH, 8, unlock))]);
+        // Not that the second one has the lock before the first one gives it back, which cannot be.
+        let lock = EventKind::Lock as u8;
+        assert_eq!(learner.told().orders, [((child, 8, lock), (MAIN_PATH, 8, lock))]);
         learner.add(&observe(&other, &[8, 8, 8], &[0, 0], Learns::Orders));
-        let untested = learner.told().orders;
-        assert!(untested.contains(&((MAIN_PATH, 8, lock), (child, 8, unlock))), "{untested:?}");
+        assert!(learner.told().orders.is_empty());
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl<P: Policy> Policy for Guard<P> {
             self.fired += 1;
             self.inner.lower(point.current);
         }
-        // The inner policy is always asked, so that its own state follows the run.
+        // The inner policy is always asked, so that it knows of each point; that it is not obeyed at this one it does
+        // not learn.
         let chosen = self.inner.choose(point);
         if self.override_below > 0 && self.rng.next_u64() >> 11 < self.override_below {
             self.fired += 1;

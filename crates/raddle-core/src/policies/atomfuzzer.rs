@@ -3,8 +3,9 @@
 //! One thread runs at a time. A thread that is about to acquire a lock that it has held before is paused, and
 //! another one runs, in the hope that what the thread learned under the lock the first time is no longer true.
 //!
-//! Deviations: when all enabled threads are paused, one of them is drawn and goes on; with the parameter `pause` a
-//! thread is paused with that probability only, so that not every run of a short program is the same.
+//! Deviations: when all enabled threads are paused, one of them is drawn and goes on; a thread is paused with the
+//! probability `pause` only, by default one half, so that not every run of a short program is the same (the paper's is
+//! `pause=1`); what the main thread acquires before there is a second one does not count.
 
 use super::preempt_always::another;
 use crate::event::{Event, EventKind};
@@ -43,21 +44,31 @@ fn acquires(event: &Event) -> bool {
 }
 
 impl AtomFuzzer {
-    /// Whether the thread has held the lock before; from now on it has.
-    fn again(&mut self, t: ThreadId, lock: usize) -> bool {
+    /// Where it stands that the thread has held the lock, or would, and what.
+    fn place(&self, t: ThreadId, lock: usize) -> (usize, u64) {
         let key = splitmix64(&mut (lock as u64 ^ (t.index() as u64) << 48)) | 1;
         let mut at = key as usize % HELD;
-        while self.held[at] != 0 {
-            if self.held[at] == key {
-                return true;
-            }
+        while self.held[at] != 0 && self.held[at] != key {
             at = (at + 1) % HELD;
         }
-        if self.used < HELD / 2 {
+        (at, key)
+    }
+
+    /// Whether the thread is about to acquire a lock that it has held before.
+    fn again(&self, t: ThreadId, event: &Event) -> bool {
+        acquires(event) && self.held[self.place(t, event.object).0] != 0
+    }
+
+    /// The thread does this: if it acquires a lock, it has held that from now on.
+    fn note(&mut self, t: ThreadId, event: &Event) {
+        if !acquires(event) {
+            return;
+        }
+        let (at, key) = self.place(t, event.object);
+        if self.held[at] == 0 && self.used < HELD / 2 {
             self.held[at] = key;
             self.used += 1;
         }
-        false
     }
 
     /// The k-th enabled thread that is not paused.
@@ -84,12 +95,29 @@ impl Policy for AtomFuzzer {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
+        let chosen = self.next(point);
+        self.note(chosen, &point.pending[chosen.index()]);
+        chosen
+    }
+
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn alone(&mut self, point: &Point<'_>) {
+        if let Some(t) = point.enabled.first() {
+            self.note(t, &point.pending[t.index()]);
+        }
+    }
+}
+
+impl AtomFuzzer {
+    fn next(&mut self, point: &Point<'_>) -> ThreadId {
         let me = point.current;
         if !point.enabled.contains(me) || self.paused[me.index()] || point.spins > 0 {
             return self.go_on(point);
         }
-        let event = &point.pending[me.index()];
-        if acquires(event) && self.again(me, event.object) && self.rng.chance(self.pause) {
+        if self.again(me, &point.pending[me.index()]) && self.rng.chance(self.pause) {
             if let Some(other) = self.free(point, me) {
                 self.paused[me.index()] = true;
                 return other;
@@ -97,9 +125,7 @@ impl Policy for AtomFuzzer {
         }
         me
     }
-}
 
-impl AtomFuzzer {
     /// The current thread cannot go on: one that is not paused, or, when there is none, one that is.
     fn go_on(&mut self, point: &Point<'_>) -> ThreadId {
         let chosen = match self.free(point, point.current) {
@@ -134,5 +160,23 @@ mod tests {
         assert_eq!(found(0.0), 0);
         assert_eq!(found(1.0), 1_000);
         assert!((430..570).contains(&found(0.5)));
+    }
+
+    #[test]
+    fn all_acquisitions_count() {
+        // Thread 0 has the lock while thread 1 waits for it, or ends: what it acquires then is acquired alone. Still it
+        // is paused before the next time.
+        let section = [Op::Lock(0), Op::Unlock(0)];
+        let program = toy::Program {
+            threads: vec![[section, section].concat(), vec![Op::Join(2), Op::Step], vec![Op::Lock(0), Op::Unlock(0)]],
+        };
+        // SAFETY: documented as valid when zeroed.
+        let mut policy: Box<AtomFuzzer> = unsafe { Box::new(core::mem::zeroed()) };
+        let (t, event) = (ThreadId(0), Event::new(EventKind::Lock, 1));
+        toy::run(&mut *policy, &program, 0, &[0.0]);
+        assert!(policy.again(t, &event) && policy.again(ThreadId(2), &event) && !policy.again(ThreadId(1), &event));
+        let alone = toy::Program { threads: vec![section.to_vec(), vec![Op::Join(0), Op::Lock(0), Op::Unlock(0)]] };
+        toy::run(&mut *policy, &alone, 0, &[0.0]);
+        assert!(policy.again(t, &event) && policy.again(ThreadId(1), &event));
     }
 }

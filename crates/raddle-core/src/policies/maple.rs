@@ -3,8 +3,9 @@
 //! After the public description of Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA'12), a baseline of the stride
 //! paper. A profiling phase notes which operation of one thread was followed by which of another on the same object
 //! (write and read, write and write, lock and lock); the orders that were seen one way round only predict the other
-//! way round. An active phase forces one of them per run: the operation that is to be second waits until the first
-//! one has happened; then it goes on at once, before anybody else touches the object. Everything else is a random
+//! way round. What gives a lock back is no part of an order: it is where it is because of what acquired it. An active
+//! phase forces one of them per run: the operation that is to be second waits until the first one has happened; then it
+//! goes on as soon as it can, before anybody else touches the object but to give it back. Everything else is a random
 //! walk.
 //!
 //! Deviations: operations are told apart by thread, kind and object, not by the place in the code; objects by the
@@ -53,7 +54,9 @@ impl Maple {
     fn waits(&self, t: ThreadId, point: &Point<'_>) -> bool {
         if self.happened {
             // Nobody comes in between.
-            return point.pending[t.index()].object as u64 == self.order.first.object
+            let event = &point.pending[t.index()];
+            return event.object as u64 == self.order.first.object
+                && !event.kind.releases()
                 && !self.is(&self.order.second, t, point);
         }
         self.is(&self.order.second, t, point)
@@ -111,26 +114,29 @@ mod tests {
 
     #[test]
     fn an_unlikely_order_is_forced() {
-        // Thread 0 comes to the lock after 30 steps; that it is first there never happens in a random walk.
-        let section = [Op::Lock(2), Op::Unlock(2)];
-        let program = toy::Program { threads: vec![[vec![Op::Step; 30], section.to_vec()].concat(), section.to_vec()] };
+        // Thread 0 comes to the lock after 30 steps; that it is first there never happens in a random walk. It keeps it
+        // for two more steps.
+        let section = [Op::Lock(2), Op::Step, Op::Unlock(2)];
+        let again = [Op::Lock(2), Op::Unlock(2)];
+        let long = [vec![Op::Step; 30], section.to_vec(), again.to_vec()].concat();
+        let program = toy::Program { threads: vec![long, section.to_vec()] };
         // SAFETY: documented as valid when zeroed.
         let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
         let child = path_of_child(MAIN_PATH, 0);
-        let first = Class::new(MAIN_PATH, EventKind::Unlock, 3);
+        let first = Class::new(MAIN_PATH, EventKind::Lock, 3);
         lessons.set_orders(&[Order { first, second: Class::new(child, EventKind::Lock, 3) }]);
         let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
         // SAFETY: documented as valid when zeroed.
         let mut policy: Box<Maple> = unsafe { Box::new(core::mem::zeroed()) };
         for seed in 0..200 {
             let s = toy::run_with(&mut *policy, &program, seed, &[], known, |_, _| {}).schedule;
-            assert_eq!(s[..33], [[0; 32].as_slice(), &[1]].concat()[..], "{s:?}");
+            assert_eq!(s[..34], [[0; 33].as_slice(), &[1]].concat()[..], "{s:?}");
         }
         // An order that cannot be: the thread is let go.
         let impossible = Class::new(MAIN_PATH, EventKind::Lock, 9);
         lessons.set_orders(&[Order { first: impossible, second: Class::new(child, EventKind::Lock, 3) }]);
         let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
         let run = toy::run_with(&mut *policy, &program, 1, &[], known, |_, _| {});
-        assert_eq!((run.schedule.len(), run.deadlock), (34, false));
+        assert_eq!((run.schedule.len(), run.deadlock), (38, false));
     }
 }

@@ -10,15 +10,17 @@
 //! - `sequential=off`: stretches in which one thread alone can run have no change points, but the step that
 //!   makes a second thread enabled may be one.
 //! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many
-//!   steps as the longest phase of earlier runs had. The guarantee then is for bugs within one phase, with the
-//!   k of a phase.
+//!   steps as the longest phase of earlier runs had. The priorities of threads are drawn anew as well, which the paper
+//!   does not say: whoever fell in one phase would be low in the next one, too. So a phase is what a run is without
+//!   this, and the guarantee is for bugs within one phase, with the k of a phase. With `sequential=on` as well, k is
+//!   that of a whole run.
 //! - `final-wait=on`: the main thread is lowered before it ends the process, so that bugs that show late are
 //!   seen. Those that need an early end are then missed, which is why it is off by default.
 //!
 //! Deviations:
 //! - Threads get their priority when they are first seen, so n need not be known.
-//! - k is the last block's maximum, or the parameter `k`; in the first run, when nothing is known,
-//!   it is `FIRST_K`.
+//! - k is the parameter `k`; or the last block's maximum, and in runs 2 to 10 that of the runs before the last look
+//!   (see `docs/src/determinism.md`); in the first run, when nothing is known, it is `FIRST_K`.
 //! - The depth may be drawn for each run, as footnote 1 has it: `draw=uniform` takes each depth up to d with the
 //!   same probability, `draw=geometric` each with half the probability of the one before. `d=0` takes the
 //!   largest depth whose guarantee is good enough (see [`super::depth`]).
@@ -73,6 +75,7 @@ pub struct Pct {
     sequential: bool,
     phases: bool,
     final_wait: bool,
+    newest_first: bool,
     /// Whether the algorithm is the bare one, without any of these.
     bare: bool,
     threads: Priorities,
@@ -86,10 +89,28 @@ impl Pct {
         unsafe { Box::new(core::mem::zeroed()) }
     }
 
-    /// Draws the change points among the k steps after this one.
-    fn draw_changes(&mut self, after: u64) {
+    /// Draws the change points among the k steps after this one; threads draw their priorities when they are seen.
+    fn start_phase(&mut self, after: u64) {
         let (rng, k) = (&mut self.rng, self.k);
         self.changes.draw(after, |_| after + 1 + rng.below(k));
+        self.threads.start();
+        if self.newest_first {
+            self.threads.newest_first();
+        }
+    }
+
+    /// What was passed since the last time was passed by the thread that was alone.
+    #[cold]
+    fn was_alone(&mut self, point: &Point<'_>) {
+        if self.sequential {
+            self.changes.passed(point.points - 2, point.current, &mut self.threads);
+        }
+        let step = if self.sequential { point.points - 1 } else { point.step };
+        if self.phases {
+            self.start_phase(step - 1);
+            self.threads.follow_all(point.enabled, &mut self.rng);
+        }
+        self.changes.passed(step, point.current, &mut self.threads);
     }
 }
 
@@ -112,9 +133,9 @@ impl Policy for Pct {
         self.final_wait = parameters[5] != 0.0;
         self.bare = !self.sequential && !self.phases && !self.final_wait;
         let seen = match (self.phases, self.sequential) {
-            (true, _) => run.profile.phase,
             (_, true) => run.profile.points,
-            _ => run.profile.steps,
+            (true, false) => run.profile.phase,
+            (false, false) => run.profile.steps,
         };
         self.k = changes::steps(parameters[1], seen);
         let depth = match parameters[0] as usize {
@@ -122,11 +143,8 @@ impl Policy for Pct {
             depth => depth,
         };
         self.changes.start(drawn(&mut self.rng, depth.clamp(1, MAX_DEPTH), parameters[2]));
-        self.draw_changes(0);
-        self.threads.start();
-        if parameters[9] != 0.0 {
-            self.threads.newest_first();
-        }
+        self.newest_first = parameters[9] != 0.0;
+        self.start_phase(0);
     }
 
     #[link_section = "raddle_run"]
@@ -137,15 +155,13 @@ impl Policy for Pct {
             if point.opened {
                 self.changes.passed(step, point.current, &mut self.threads);
             }
-        } else if self.sequential {
-            // What was passed since the last time was passed by the thread that was alone.
-            step = point.points - 1;
-            self.changes.passed(step, point.current, &mut self.threads);
-        } else if point.opened {
-            if self.phases {
-                self.draw_changes(step - 1);
+        } else {
+            if point.opened {
+                self.was_alone(point);
             }
-            self.changes.passed(step, point.current, &mut self.threads);
+            if self.sequential {
+                step = point.points - 1;
+            }
         }
         let mut chosen = self.threads.winner().unwrap_or(point.current);
         if !self.bare && self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit
@@ -282,6 +298,33 @@ mod tests {
         };
         assert_eq!(found(0.0), 0);
         assert!(found(1.0) > 100);
+    }
+
+    #[test]
+    fn each_phase_has_priorities_of_its_own() {
+        // Thread 1 comes first, and waits for the lock; when thread 0, alone, has given it back, both can go on.
+        use toy::Op::{Lock, Step, Unlock};
+        let holder = [vec![Lock(0)], vec![Step; 3], vec![Unlock(0)], vec![Step; 4]].concat();
+        let waiter = [vec![Step; 3], vec![Lock(0), Unlock(0)], vec![Step; 4]].concat();
+        let program = toy::Program { threads: vec![holder, waiter] };
+        let mut policy = pct();
+        // One change point is needed to get there: thread 0 falls right after it has the lock.
+        let start = [0, 1, 1, 1, 0, 0, 0, 0];
+        for sequential in [0.0, 1.0] {
+            let mut next = |phases: f64| {
+                let mut with = parameters(2.0, 4.0);
+                (with[3], with[4]) = (sequential, phases);
+                let runs = (0..8_000).map(|seed| toy::run(&mut *policy, &program, seed, &with).schedule);
+                let next: Vec<usize> = runs.filter(|s| s[..8] == start).map(|s| s[8]).collect();
+                (next.iter().filter(|t| **t == 0).count() as f64, next.len() as f64)
+            };
+            let (holders, all) = next(0.0);
+            assert!(holders == 0.0 && all > 500.0, "who fell stays low: {holders} of {all}");
+            let (holders, all) = next(1.0);
+            // About half of them: the step that gives the lock back is the first of the phase, and may be a change
+            // point.
+            assert!((all * 0.3..all * 0.6).contains(&holders), "{holders} of {all}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! among the k steps. The next thread is drawn uniformly, not taken in turn, which the paper found to be better.
 //!
 //! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for
-//! [`super::pct`].
+//! [`super::pct`]. The points of a run are different ones. A point at the step that made a second thread enabled, where
+//! nobody could be preempted, counts for the next step.
 
 use super::changes;
 use super::preempt_always::another;
@@ -35,31 +36,45 @@ pub struct PreemptBound {
     rng: Rng,
     preemptions: usize,
     at: [u64; MOST],
+    /// Steps below this one have passed.
+    passed: u64,
 }
 
 impl Default for PreemptBound {
     fn default() -> Self {
-        PreemptBound { rng: Rng::new(0), preemptions: 0, at: [0; MOST] }
+        PreemptBound { rng: Rng::new(0), preemptions: 0, at: [0; MOST], passed: 0 }
+    }
+}
+
+impl PreemptBound {
+    fn draw(&mut self, k: u64, how: f64) -> u64 {
+        let (one, other) = (self.rng.below(k), self.rng.below(k));
+        match how as u32 {
+            0 => one,
+            1 => one.min(other),
+            _ => one.max(other),
+        }
     }
 }
 
 impl Policy for PreemptBound {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
-        self.preemptions = (run.parameters[0] as usize).min(MOST);
+        self.passed = 0;
         let k = changes::steps(run.parameters[1], run.profile.steps);
+        self.preemptions = (run.parameters[0] as usize).min(MOST).min(k as usize);
         for i in 0..self.preemptions {
-            let (one, other) = (self.rng.below(k), self.rng.below(k));
-            self.at[i] = match run.parameters[2] as u32 {
-                0 => one,
-                1 => one.min(other),
-                _ => one.max(other),
-            };
+            self.at[i] = self.draw(k, run.parameters[2]);
+            while self.at[..i].contains(&self.at[i]) {
+                self.at[i] = self.draw(k, run.parameters[2]);
+            }
         }
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        if point.goes_on() && !self.at[..self.preemptions].contains(&point.step) {
+        let now = self.passed..=point.step;
+        self.passed = point.step + 1;
+        if point.goes_on() && !self.at[..self.preemptions].iter().any(|at| now.contains(at)) {
             return point.current;
         }
         another(point, &mut self.rng)
@@ -84,6 +99,21 @@ mod tests {
             most = most.max(preemptions);
         }
         assert_eq!(most, 2);
+    }
+
+    #[test]
+    fn points_are_different_ones() {
+        let program = toy::Program::straight(&[1, 1]);
+        for (seed, how) in (0..200).flat_map(|seed| [(seed, 0.0), (seed, 1.0), (seed, 2.0)]) {
+            let mut policy = PreemptBound::default();
+            toy::run(&mut policy, &program, seed, &[4.0, 4.0, how]);
+            let mut at = policy.at[..4].to_vec();
+            at.sort();
+            assert_eq!(at, [0, 1, 2, 3]);
+            // There are not as many as are wanted.
+            toy::run(&mut policy, &program, seed, &[9.0, 2.0, how]);
+            assert_eq!(policy.preemptions, 2);
+        }
     }
 
     #[test]

@@ -47,16 +47,26 @@ impl Priorities {
     pub fn follow(&mut self, enabled: &EnabledSet, rng: &mut Rng) {
         for (t, enabled) in enabled.changes() {
             if enabled {
-                // A fresh page that is read first costs a fault more than one that is written to.
-                if t.index() >= self.seen || self.priority[t.index()] == 0 {
-                    self.seen = self.seen.max(t.index() + 1);
-                    self.priority[t.index()] = if self.newest_first { INITIAL + t.0 as i64 } else { random(rng) };
-                }
-                self.best.insert(t.index(), &self.priority);
+                self.enter(t, rng);
             } else {
                 self.best.remove(t.index(), &self.priority);
             }
         }
+    }
+
+    /// After [`Priorities::start`] in the middle of a run: follows the enabled set as if all of it were new.
+    pub fn follow_all(&mut self, enabled: &EnabledSet, rng: &mut Rng) {
+        enabled.iter().for_each(|t| self.enter(t, rng));
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, t: ThreadId, rng: &mut Rng) {
+        // A fresh page that is read first costs a fault more than one that is written to.
+        if t.index() >= self.seen || self.priority[t.index()] == 0 {
+            self.seen = self.seen.max(t.index() + 1);
+            self.priority[t.index()] = if self.newest_first { INITIAL + t.0 as i64 } else { random(rng) };
+        }
+        self.best.insert(t.index(), &self.priority);
     }
 
     /// The enabled thread of the highest priority.

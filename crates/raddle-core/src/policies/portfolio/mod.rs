@@ -304,6 +304,15 @@ impl Policy for Portfolio {
     fn end(&mut self) {
         self.get().end();
     }
+
+    fn watches(&self) -> bool {
+        // SAFETY: as for `get`; a run has started, so its member is built.
+        self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.watches()
+    }
+
+    fn alone(&mut self, point: &Point<'_>) {
+        self.get().alone(point);
+    }
 }
 
 /// What a member is worth that finds nothing but new schedules: it has its whole share.
