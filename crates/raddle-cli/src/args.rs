@@ -92,6 +92,10 @@ pub struct TestOptions {
     /// Cut runs after so many steps [default: 1000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
+    /// An OS thread that sleeps in the kernel for a reason that nobody models counts as blocked after so many looks at it
+    /// by those who wait [default: 10]
+    #[arg(long, value_name = "N")]
+    pub yields: Option<u32>,
     /// Sample every N-th run for the ordered pairs of events that are covered; 0: none, 1: all, which
     /// costs speed [default: 138 of the first 1034 runs]
     #[arg(long, value_name = "N")]
@@ -247,6 +251,10 @@ pub struct Compare {
     /// Cut runs after so many steps [default: 1000000]
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
+    /// An OS thread that sleeps in the kernel for a reason that nobody models counts as blocked after so many looks at it
+    /// by those who wait [default: 10]
+    #[arg(long, value_name = "N")]
+    pub yields: Option<u32>,
     /// Sample every N-th run for the ordered pairs of steps that are covered
     #[arg(long, value_name = "N")]
     pub coverage: Option<u64>,

@@ -133,6 +133,7 @@ impl TestOptions {
             time: self.time.or(defaults.time),
             run_timeout: self.run_timeout.or(defaults.run_timeout),
             max_steps: self.max_steps.or(defaults.max_steps),
+            yields: self.yields.or(defaults.yields),
             coverage: self.coverage.or(defaults.coverage),
             out: self.out.or(defaults.out),
             json: self.json.or(defaults.json),

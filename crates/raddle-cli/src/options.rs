@@ -23,6 +23,8 @@ pub const DEFAULT_RUNS: u64 = 1_000;
 pub const DEFAULT_POLICY: &str = "portfolio";
 /// Steps after which a run is cut.
 pub const DEFAULT_MAX_STEPS: u64 = 1_000_000;
+/// When an OS thread that sleeps in the kernel counts as blocked, when nothing is said.
+pub const DEFAULT_YIELDS: u32 = 10;
 /// Seconds after which a run has failed.
 pub const DEFAULT_RUN_TIMEOUT: f64 = 10.0;
 /// CPUs that a program is told of.
@@ -168,6 +170,8 @@ pub struct Options {
     pub run_timeout: Duration,
     /// When a run is cut.
     pub max_steps: u64,
+    /// When an OS thread that sleeps in the kernel counts as blocked.
+    pub yields: u32,
     /// Which runs are sampled for ordered pairs of events.
     pub coverage: Coverage,
     /// Where schedules go.
@@ -228,6 +232,7 @@ impl Options {
             time: given.time.map(|seconds| duration("time", seconds)).transpose()?,
             run_timeout: duration("run-timeout", given.run_timeout.unwrap_or(DEFAULT_RUN_TIMEOUT))?,
             max_steps: within("max-steps", given.max_steps.unwrap_or(DEFAULT_MAX_STEPS), 1, MAX_DECISIONS)?,
+            yields: within("yields", given.yields.unwrap_or(DEFAULT_YIELDS), 1, 1_000_000)?,
             coverage: given.coverage.map_or(Coverage::Some, Coverage::Every),
             out: check_out(given.out.unwrap_or_else(|| DEFAULT_OUT.into()))?,
             json: given.json,

@@ -315,6 +315,9 @@ pub struct Settings {
     pub max_steps: u64,
     /// CLOCK_REALTIME at the start of every run, in nanoseconds since 1970.
     pub realtime: u64,
+    /// An OS thread that sleeps in the kernel for a reason that nobody models counts as blocked after so many looks at it
+    /// by those who wait.
+    pub yields: u32,
     /// How many CPUs the program is told that there are.
     pub cpus: u32,
     /// See [`flag`].
@@ -442,6 +445,8 @@ os_reasons! {
     RawExit = 10 "a thread ends by a system call of its own",
     /// /proc/self/task and /proc/thread-self.
     ProcTask = 11 "the program looks at its threads under /proc",
+    /// A call that may wait in the kernel and cannot be tried first.
+    Waits = 12 "the program makes calls that may wait in the kernel for what is not modelled",
 }
 
 /// Values of [`Control::switch`].

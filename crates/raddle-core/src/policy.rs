@@ -141,9 +141,10 @@ pub trait Policy {
         false
     }
 
-    /// Of a parallel policy that holds threads back: when others are taken for blocked or starving.
-    fn patience(&self) -> Patience {
-        Patience::DEFAULT
+    /// Of a parallel policy that holds threads back: after how many nanoseconds without a schedule point one of these
+    /// takes a step all the same.
+    fn patience(&self) -> u64 {
+        PATIENCE
     }
 
     /// The run has come to its end, and did not crash.
@@ -247,20 +248,9 @@ pub struct Others<'a> {
     pub run: bool,
 }
 
-/// How long threads that a parallel policy holds back wait for those that run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// A thread that runs and sleeps in the kernel, where nobody knows why, counts as blocked after so many looks
-    /// at it by those who wait (NeedlePoint section 3.1.2: the number of yields).
-    pub yields: u32,
-    /// Nanoseconds without a schedule point after which somebody who is held takes a step all the same.
-    pub starving: u64,
-}
-
-impl Patience {
-    /// What holds when a policy says nothing.
-    pub const DEFAULT: Patience = Patience { yields: 10, starving: 1_000_000_000 };
-}
+/// Nanoseconds without a schedule point after which somebody whom a parallel policy holds takes a step all the same, when
+/// the policy says nothing.
+pub const PATIENCE: u64 = 1_000_000_000;
 
 #[cfg(any(test, feature = "std"))]
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -297,7 +287,7 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn spreads(&self) -> bool {
         (**self).spreads()
     }
-    fn patience(&self) -> Patience {
+    fn patience(&self) -> u64 {
         (**self).patience()
     }
     fn end(&mut self) {

@@ -43,6 +43,8 @@ pub struct Plan {
     pub cpus: u32,
     /// When a run is cut.
     pub max_steps: u64,
+    /// When an OS thread that sleeps in the kernel counts as blocked.
+    pub yields: u32,
     /// Trap system calls outside of libc's functions.
     pub dispatch: bool,
     /// How threads are switched.
@@ -215,6 +217,7 @@ impl Plan {
             guard: self.guard,
             profile: Profile::default(),
             max_steps: self.max_steps,
+            yields: self.yields,
             realtime: self.realtime,
             cpus: self.cpus,
             flags,

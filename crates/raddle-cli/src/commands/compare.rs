@@ -215,6 +215,7 @@ fn test_options(args: &args::Compare) -> TestOptions {
         jobs: args.jobs,
         run_timeout: args.run_timeout,
         max_steps: args.max_steps,
+        yields: args.yields,
         coverage: args.coverage,
         quiet: args.quiet,
         exec: args.exec,

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::exit_code;
 use crate::inspect::elf::{self, Program};
 use crate::inspect::stack::Unwinder;
-use crate::options::{Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY};
+use crate::options::{Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY, DEFAULT_YIELDS};
 use crate::policy_choice::PolicyChoice;
 use crate::runtime_library;
 use crate::sync_functions::SyncFunctions;
@@ -263,6 +263,7 @@ fn plan(program: Program, name: OsString, runtime: &Path) -> Result<Plan, String
         realtime: 0,
         cpus: DEFAULT_CPUS,
         max_steps: DEFAULT_MAX_STEPS,
+        yields: DEFAULT_YIELDS,
         dispatch: true,
         switch: Switch::Fiber,
         sync_functions: SyncFunctions::default(),

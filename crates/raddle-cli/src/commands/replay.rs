@@ -21,7 +21,7 @@ use crate::campaign::{self, End};
 use crate::environment;
 use crate::error::Error;
 use crate::inspect::elf::{self, Program};
-use crate::options::{self, Switch};
+use crate::options::{self, Switch, DEFAULT_YIELDS};
 use crate::policy_choice::PolicyChoice;
 use crate::report::replay::{self, Replayed};
 use crate::runtime_library;
@@ -192,6 +192,7 @@ fn plan(args: &args::Replay, recorded: &Schedule, file: &Path, target: Target) -
         realtime: recorded.realtime,
         cpus: recorded.cpus,
         max_steps: recorded.max_steps,
+        yields: DEFAULT_YIELDS,
         dispatch: recorded.dispatch,
         switch: Switch::parse(args.switch.as_deref())?,
         sync_functions,

@@ -284,6 +284,7 @@ impl Tester {
             realtime: now(),
             cpus: options.cpus,
             max_steps: options.max_steps,
+            yields: options.yields,
             dispatch: options.dispatch,
             switch: options.switch,
             sync_functions: self.sync_functions.clone(),

@@ -7,7 +7,7 @@ use raddle_core::decorators::guard;
 use raddle_core::policies;
 
 use crate::campaign::plan::Plan;
-use crate::options::{DEFAULT_CPUS, DEFAULT_MAX_STEPS};
+use crate::options::{DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_YIELDS};
 
 /// The command that replays a schedule file.
 pub fn replay(schedule: &Path) -> String {
@@ -32,6 +32,9 @@ pub fn explore_again(plan: &Plan, run: u64) -> String {
     }
     if plan.max_steps != DEFAULT_MAX_STEPS {
         words.push(format!("--max-steps {}", plan.max_steps));
+    }
+    if plan.yields != DEFAULT_YIELDS {
+        words.push(format!("--yields {}", plan.yields));
     }
     if plan.cpus != DEFAULT_CPUS {
         words.push(format!("--cpus {}", plan.cpus));

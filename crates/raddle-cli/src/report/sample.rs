@@ -54,6 +54,7 @@ pub fn plan() -> Plan {
         realtime: 0,
         cpus: 4,
         max_steps: 1_000_000,
+        yields: 10,
         dispatch: true,
         switch: Switch::Fiber,
         sync_functions: SyncFunctions::default(),

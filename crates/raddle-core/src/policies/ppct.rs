@@ -28,7 +28,7 @@
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
 use crate::policies::changes::{self, MAX_DEPTH};
-use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Patience, Point, Policy, Run};
+use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
 
@@ -44,7 +44,6 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
         Parameter::whole("d", 3.0, 1.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which change points are drawn; 0: learned from earlier runs"),
         Parameter::whole("n", 0.0, 0.0, MAX_THREADS as f64, "the number of threads among which the first low one is drawn; 0: learned from earlier runs"),
-        Parameter::whole("yields", 10.0, 1.0, 1e6, "a thread that sleeps in the kernel for a reason that nobody models counts as blocked after so many looks at it by those who wait"),
         Parameter::whole("patience", 1000.0, 1.0, 1e6, "milliseconds without a schedule point after which a low thread takes a step all the same"),
     ]
 );
@@ -63,7 +62,7 @@ pub struct Ppct {
     drawn: usize,
     /// The smallest k_i that is still to come.
     next_change: u64,
-    patience: Patience,
+    patience: u64,
     /// Threads with higher ids are high.
     seen: usize,
     /// `change[i - 1]` is k_i.
@@ -114,8 +113,7 @@ impl Policy for Ppct {
             0 => (run.profile.threads as usize).clamp(1, MAX_THREADS),
             n => n,
         };
-        let (yields, milliseconds) = (run.parameters[3] as u32, run.parameters[4] as u64);
-        self.patience = Patience { yields, starving: milliseconds * 1_000_000 };
+        self.patience = run.parameters[3] as u64 * 1_000_000;
         for i in 0..self.depth - 1 {
             self.change[i] = 1 + self.rng.below(k);
         }
@@ -167,7 +165,7 @@ impl Policy for Ppct {
         true
     }
 
-    fn patience(&self) -> Patience {
+    fn patience(&self) -> u64 {
         self.patience
     }
 }
@@ -184,7 +182,7 @@ mod tests {
 
     /// Parameters: depth and k, n as given, the rest as by default.
     fn parameters(depth: usize, k: u64, n: u64) -> [f64; 5] {
-        [depth as f64, k as f64, n as f64, 10.0, 1000.0]
+        [depth as f64, k as f64, n as f64, 1000.0]
     }
 
     /// The smallest count that a binomial of this rate falls below with probability 0.1% or less.

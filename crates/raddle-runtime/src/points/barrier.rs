@@ -9,6 +9,7 @@ use crate::control::{point, really, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
+use crate::switch::lookout;
 use crate::{interpose, race, real};
 
 interpose! {
@@ -20,7 +21,8 @@ interpose! {
         if (*barrier).shared() {
             scheduler().escaped(Escape::SharedObject);
             scheduler().escaped(Escape::UncontrolledCall);
-            let result = really(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier));
+            let result =
+                really(me, || lookout::call(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
             race::acquire(me, key);
             return result;
         }

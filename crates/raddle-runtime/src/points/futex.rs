@@ -14,6 +14,7 @@ use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{self, point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
+use crate::switch::lookout;
 use crate::{race, syscall};
 
 /// The arguments of the system call.
@@ -78,7 +79,9 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
                 // Priority-inheritance futexes of several processes, or with conditions: glibc uses them for
                 // mutexes only, which are modelled.
                 scheduler().escaped(Escape::UncontrolledCall);
-                syscall!(libc::SYS_futex, call.word, call.operation, call.value, call.time, call.second, call.value3)
+                lookout::call(me, || {
+                    syscall!(libc::SYS_futex, call.word, call.operation, call.value, call.time, call.second, call.value3)
+                })
             }
         }
     }

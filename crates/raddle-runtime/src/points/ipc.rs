@@ -17,6 +17,7 @@ use crate::dispatch::Request;
 use crate::model::descriptor::key;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wake;
+use crate::switch::lookout;
 use crate::{interpose, syscall};
 
 /// The object of events on an identifier of System V.
@@ -56,7 +57,7 @@ pub(super) unsafe fn operate(
         }
         if count > MOST {
             scheduler().escaped(Escape::UncontrolledCall);
-            return Ok(syscall!(libc::SYS_semtimedop, id, operations, count, time));
+            return Ok(lookout::call(caller.me, || syscall!(libc::SYS_semtimedop, id, operations, count, time)));
         }
         let mut patient = true;
         for (i, operation) in own.iter_mut().enumerate().take(count) {

@@ -13,6 +13,7 @@ use super::{child, connection, descriptor, descriptor_table, epoll, file_lock, i
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
+use crate::switch::lookout;
 use crate::syscall;
 
 /// Performs the call; `None`: it is to be made as it is.
@@ -124,7 +125,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
 
             libc::SYS_io_uring_enter | libc::SYS_io_getevents | libc::SYS_vmsplice | libc::SYS_tee => {
                 scheduler().escaped(Escape::UncontrolledCall);
-                return None;
+                return Some(lookout::call(me, || request.really()));
             }
             _ => return None,
         }

@@ -182,7 +182,7 @@ pub struct Thread {
     pub was_futile: bool,
     /// In a parallel run: it stands at a point.
     pub parked: bool,
-    /// In a parallel run: it counts as blocked, although nobody knows in what.
+    /// On OS threads: it counts as blocked, although nobody knows in what.
     pub away: bool,
     /// In a parallel run: it looks at those who run while it stands.
     pub hurries: bool,

@@ -514,11 +514,11 @@ fn look_at_those_who_run(it: &mut State) {
         it.scheduler.real_time_passed(passed);
         it.gate.asleep = if all_asleep(it) { it.gate.asleep + 1 } else { 0 };
         let patience = it.scheduler.parallel_policy().patience();
-        if it.gate.asleep > patience.yields {
+        if it.gate.asleep > it.scheduler.settings().yields {
             it.gate.asleep = 0;
             take_for_blocked(it);
         }
-        let starving = if it.gate.patience == 0 { patience.starving } else { it.gate.patience };
+        let starving = if it.gate.patience == 0 { patience } else { it.gate.patience };
         if now - it.gate.passed_at > starving && bump(it) {
             it.gate.patience = (starving / 2).max(SHORTEST_PATIENCE);
             it.gate.passed_at = now;

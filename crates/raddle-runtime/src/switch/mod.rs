@@ -13,6 +13,7 @@
 pub mod fiber;
 pub mod gate;
 pub mod identity;
+pub mod lookout;
 pub mod os;
 mod placement;
 

@@ -6,6 +6,7 @@
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
+use super::lookout;
 use crate::sys;
 
 /// The word that a thread parks on.
@@ -16,6 +17,7 @@ pub struct Baton(AtomicU32);
 const EMPTY: u32 = 0;
 const GIVEN: u32 = 1;
 const PARKED: u32 = 2;
+const LOOK_OUT: u32 = 3;
 
 impl Baton {
     /// Gives the baton to the owner of this word.
@@ -25,16 +27,32 @@ impl Baton {
         }
     }
 
+    /// Has the owner of this word, who waits here or is about to, [look](lookout::look) at who makes a call.
+    pub fn look_out(&self) {
+        let ask = |from| self.0.compare_exchange(from, LOOK_OUT, Ordering::AcqRel, Ordering::Acquire);
+        if ask(EMPTY) == Err(PARKED) && ask(PARKED).is_ok() {
+            sys::futex_wake(&self.0);
+        }
+    }
+
     /// Waits until the baton is given to this word.
     pub fn take(&self) {
         loop {
             match self.0.compare_exchange(EMPTY, PARKED, Ordering::Acquire, Ordering::Acquire) {
                 Err(GIVEN) => break,
+                Err(LOOK_OUT) => self.look(),
                 _ => sys::futex_wait(&self.0, PARKED),
             }
         }
         self.0.store(EMPTY, Ordering::Relaxed);
         DYING.wait();
+    }
+
+    #[cold]
+    fn look(&self) {
+        if self.0.compare_exchange(LOOK_OUT, EMPTY, Ordering::Acquire, Ordering::Acquire).is_ok() {
+            lookout::look();
+        }
     }
 
     /// The owner is going to [rest](Baton::rest) here until somebody gives.

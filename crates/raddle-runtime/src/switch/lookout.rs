@@ -1,0 +1,126 @@
+//! Calls that may wait in the kernel for what nobody models, where OS threads take turns: somebody looks out.
+//!
+//! Who makes such a call keeps the baton, and another thread, which waits for it, looks at the caller. When the caller
+//! was found asleep in the kernel so many looks in a row, it counts as blocked (NeedlePoint, section 3.1.2, where the
+//! number of yields of those who wait says so): it waits outside from then on, like for a descriptor, and whoever looked
+//! out decides who goes on. When its call comes back it can go on like any other, and stands where it is until then. A
+//! call that does not wait costs a look, and changes nothing.
+//!
+//! Fibers have one OS thread, which must not wait: the run is made again with OS threads.
+
+use core::ffi::c_void;
+use core::ptr::{self, addr_of_mut};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
+
+use raddle_core::block::{Escape, OsReason};
+use raddle_core::{Event, EventKind, ThreadId};
+
+use crate::control::{self, baton, scheduler};
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::{Life, Polled, Wait};
+use crate::{failure, switch, sys};
+
+/// The call that is looked at, by its number; [`NOBODY`] when there is none. Who sets it back decides: the caller that it
+/// has returned, or the lookout that it is blocked.
+static CALL: AtomicU32 = AtomicU32::new(NOBODY);
+const NOBODY: u32 = 0;
+
+/// The number of the last call.
+static NUMBER: AtomicU32 = AtomicU32::new(NOBODY);
+/// Who makes the call, for the kernel and for us, and how its wait ends.
+static CALLER_TID: AtomicI32 = AtomicI32::new(0);
+static CALLER: AtomicU32 = AtomicU32::new(0);
+static WAIT: AtomicPtr<Polled> = AtomicPtr::new(ptr::null_mut());
+
+/// Nanoseconds between two looks.
+const LOOK: u64 = 200_000;
+
+/// Makes a call that may wait in the kernel.
+pub fn call<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+    if control::parallel() {
+        return control::outside(me, call);
+    }
+    // SAFETY: `me` holds the baton; the reference ends before the call.
+    let s = unsafe { scheduler() };
+    if s.alive == 1 {
+        return call();
+    }
+    if switch::fibers() {
+        failure::needs_os_threads(OsReason::Waits);
+        return call();
+    }
+    let waits = |t: &ThreadId| {
+        let thread = &s.threads[t.index()];
+        *t != me && thread.life == Life::Alive && !thread.away
+    };
+    let Some(lookout) = (0..s.created).map(|i| ThreadId(i as u16)).find(waits) else { return call() };
+
+    let mut back = AtomicBool::new(false);
+    let mut wait = Polled {
+        test: is_back,
+        context: addr_of_mut!(back).cast(),
+        descriptors: ptr::null_mut(),
+        count: 0,
+        closed: false,
+    };
+    CALLER.store(u32::from(me.0), Ordering::Relaxed);
+    CALLER_TID.store(s.threads[me.index()].tid, Ordering::Relaxed);
+    WAIT.store(addr_of_mut!(wait), Ordering::Relaxed);
+    let number = NUMBER.load(Ordering::Relaxed).wrapping_add(1).max(1);
+    NUMBER.store(number, Ordering::Relaxed);
+    CALL.store(number, Ordering::Release);
+    baton(lookout).look_out();
+    let result = call();
+    if CALL.compare_exchange(number, NOBODY, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        sys::futex_wake(&CALL);
+        return result;
+    }
+    // Somebody else has the baton.
+    back.store(true, Ordering::Release);
+    baton(me).take();
+    // SAFETY: `me` holds the baton again.
+    let s = unsafe { scheduler() };
+    s.thread(me).away = false;
+    s.depart(me);
+    if s.instrumented {
+        s.attention.reset();
+    }
+    result
+}
+
+/// # Safety
+/// The context of a wait that goes on.
+unsafe fn is_back(context: *mut c_void) -> bool {
+    // SAFETY: an atomic on the stack of the caller, who waits until it is seen.
+    unsafe { &*context.cast::<AtomicBool>() }.load(Ordering::Acquire)
+}
+
+/// Looks at the call until it has come back, or counts as blocked: then somebody is given the baton.
+#[cold]
+pub fn look() {
+    let number = CALL.load(Ordering::Acquire);
+    if number == NOBODY {
+        return;
+    }
+    let tid = CALLER_TID.load(Ordering::Relaxed);
+    let caller = ThreadId(CALLER.load(Ordering::Relaxed) as u16);
+    let wait = WAIT.load(Ordering::Relaxed);
+    let mut asleep = 0;
+    let yields = control::block().map_or(0, |block| block.settings.yields);
+    while asleep <= yields {
+        sys::futex_wait_for(&CALL, number, Some(LOOK));
+        if CALL.load(Ordering::Relaxed) != number {
+            return;
+        }
+        asleep = if sys::thread_sleeps(tid) { asleep + 1 } else { 0 };
+    }
+    if CALL.compare_exchange(number, NOBODY, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        return;
+    }
+    // SAFETY: the caller had the baton, is in the kernel, and finds there that it has it no more; so it is ours.
+    let s = unsafe { scheduler() };
+    s.escaped(Escape::UncontrolledCall);
+    s.thread(caller).away = true;
+    let next = s.arrive(caller, Event::new(EventKind::Outside, 0), Wait::Polled(wait).pack(), NEVER);
+    baton(next).give();
+}
