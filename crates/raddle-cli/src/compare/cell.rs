@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use raddle_core::policy::Kind;
+use raddle_core::policy::{Kind, Profile};
 use raddle_core::statistics::proportion;
 use raddle_core::statistics::survival::{Observation, Survival};
 use raddle_core::statistics::CONFIDENCE;
 use serde::Serialize;
 
-use super::raw::Raw;
+use super::raw::{Of, Raw};
 use crate::campaign::plan::Plan;
 use crate::campaign::run_report::{RunReport, Verdict};
 use crate::campaign::{self, Campaign, End};
@@ -236,14 +236,14 @@ impl Cell {
         let mut unwritten = None;
         let kinds = &mut self.kinds;
         let raw = &mut measure.raw;
-        let mut watch = |report: &RunReport, started: Instant| {
+        let mut watch = |report: &RunReport, told: Option<Profile>, started: Instant| {
             if let Verdict::Failed(failure) = &report.verdict {
                 *kinds.entry(failure.kind.name().to_string()).or_default() += 1;
                 first.get_or_insert_with(|| started.elapsed());
             }
             if let Some(raw) = raw.as_deref_mut() {
-                let seed = plan.run_seed(report.run);
-                unwritten = unwritten.take().or(raw.write(program, &plan.policy, repetition, seed, report).err());
+                let of = Of { program, policy: &plan.policy, repetition, seed: plan.run_seed(report.run) };
+                unwritten = unwritten.take().or(raw.write(&of, report, told, started.elapsed()).err());
             }
         };
         let campaign = campaign::run_watched(plan, None, measure.progress, |_| {}, &mut watch);

@@ -261,7 +261,7 @@ impl Seen {
 
     fn new(seen: &Schedules, policy: &PolicyChoice, member: Option<usize>) -> Seen {
         let deciding = member.and_then(|member| portfolio::MEMBERS.get(member)).map(|member| member.policy);
-        let unseen = seen.unseen().filter(|_| is_independent(deciding.unwrap_or(&policy.descriptor)));
+        let unseen = seen.unseen().filter(|_| is_independent(deciding.unwrap_or(policy.descriptor)));
         Seen {
             policy: member.and_then(member_name).unwrap_or_else(|| policy.to_string()),
             runs: seen.runs,
