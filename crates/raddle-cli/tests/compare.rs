@@ -46,7 +46,15 @@ fn the_number_of_jobs_changes_nothing_but_times() {
     let (alone, raw) = with("1", "raw-1");
     let (three, raw_three) = with("3", "raw-3");
     assert_eq!(alone, three);
-    assert_eq!(raw, raw_three);
+    // The seconds are the last column.
+    let but_times = |raw: &str| {
+        let lines = raw.lines().map(|line| line.rsplit_once(',').expect("columns").0.to_string());
+        lines.collect::<Vec<_>>()
+    };
+    let lines = but_times(&raw);
+    assert_eq!(lines, but_times(&raw_three));
+    let seconds = raw.lines().skip(1).map(|line| line.rsplit(',').next().and_then(|text| text.parse::<f64>().ok()));
+    assert!(seconds.clone().all(|seconds| seconds.is_some_and(|seconds| seconds > 0.0)), "{raw}");
     let cells = alone["programs"][0]["cells"].as_array().expect("cells");
     assert_eq!(cells.len(), 5, "{alone}");
     for cell in &cells[..4] {
@@ -65,9 +73,14 @@ fn the_number_of_jobs_changes_nothing_but_times() {
     let kinds: u64 = cells.iter().map(|cell| cell["kinds"]["deadlock"].as_u64().expect("a number")).sum();
     assert_eq!(failing, kinds);
     // Only a portfolio has members, and one of its first hundred runs is POS's.
-    let member = |line: &str| line.rsplit(',').next().is_some_and(|member| !member.is_empty());
-    assert!(raw.lines().skip(1).all(|line| member(line) == line.contains(",portfolio,")), "{raw}");
-    assert!(raw.lines().any(|line| line.ends_with(",pos")), "{raw}");
+    let column = |line: &str, from_the_end: usize| line.rsplit(',').nth(from_the_end).unwrap_or_default().to_string();
+    assert!(lines[1..].iter().all(|line| column(line, 2).is_empty() != line.contains(",portfolio,")), "{raw}");
+    assert!(lines.iter().any(|line| column(line, 2) == "pos"), "{raw}");
+    // The first run is told nothing, later ones how many steps there were.
+    assert_eq!(lines[0].split(',').rev().take(3).collect::<Vec<_>>(), ["told_k", "guard_fired", "member"]);
+    assert_eq!((column(&lines[1], 0), column(&lines[1], 1)), ("0".to_string(), "0".to_string()), "{raw}");
+    let told = |line: &String| column(line, 0).parse::<u64>().is_ok_and(|steps| steps > 0);
+    assert!(lines.iter().any(|line| line.contains("pct:d=2") && told(line)), "{raw}");
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn a_correct_program_is_proven_however_it_is_run() {
         let report = search(&folder, policy, &[], "./transfers");
         let exhausted = &report["exhausted"];
         assert_eq!((&exhausted["proof"], &exhausted["bound"]), (&json!(true), &Value::Null), "{report}");
+        assert_eq!(exhausted["fair"], false, "{report}");
         let number = |key: &str| exhausted[key].as_u64().expect("a number");
         assert_eq!(report["runs"].as_u64(), Some(number("schedules") + number("redundant")));
         assert_eq!(report["distinct_schedules"], report["runs"]);
@@ -203,6 +204,27 @@ int main(void) {
     for policy in ["dfs", "ipb", "idb"] {
         let report = search(&folder, policy, &[], "./spins");
         assert_eq!((&report["exhausted"]["proof"], &report["cut_runs"]), (&json!(true), &json!(0)), "{report}");
+        assert_eq!(report["exhausted"]["fair"], true, "{report}");
+    }
+    let test = ["test", "--policy", "ipb", "--runs", "100000", "--", "./spins"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&test));
+    assert_eq!(status, 0, "{said}");
+    assert!(
+        said.contains(" fair schedules explored\n")
+            && said
+                .contains("none can fail, for schedules in which threads that wait busily let others run, the points"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_lock_that_is_tried_in_a_loop_makes_a_proof_about_fair_schedules() {
+    let folder = Folder::new();
+    let tries = counting("").replace("i < 3", "i < 1").replace("!= 6", "!= 2");
+    folder.program("tries", &tries.replace("pthread_mutex_lock(&lock);", "while (pthread_mutex_trylock(&lock)) {}"));
+    for policy in POLICIES {
+        let report = search(&folder, policy, &[], "./tries");
+        assert_eq!(report["exhausted"]["fair"], true, "{report}");
     }
 }
 

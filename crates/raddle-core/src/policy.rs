@@ -230,6 +230,9 @@ pub struct Explored {
     pub gaps: u32,
     /// Whether schedules were left out that differ from others by the order of independent operations only.
     pub reduced: bool,
+    /// Whether a thread that waits busily was held back for others in any run: schedules in which it is not were left
+    /// out.
+    pub fair: bool,
 }
 
 impl Explored {

@@ -125,11 +125,12 @@ pub fn run(
     show_progress: bool,
     look: impl FnMut(&Output),
 ) -> Result<Campaign, TargetError> {
-    run_watched(plan, recorder, show_progress, look, &mut |_, _| {})
+    run_watched(plan, recorder, show_progress, look, &mut |_, _, _| {})
 }
 
-/// Is told of each run that counts, in the order of their numbers, and when the campaign began.
-pub type Watcher<'a> = dyn FnMut(&RunReport, Instant) + 'a;
+/// Is told of each run that counts, in the order of their numbers, of what that run was told of earlier ones, if that is
+/// known, and when the campaign began.
+pub type Watcher<'a> = dyn FnMut(&RunReport, Option<Profile>, Instant) + 'a;
 
 /// Runs a campaign that somebody watches.
 pub fn run_watched(
@@ -399,7 +400,7 @@ impl<'a, 'w> Main<'a, 'w> {
     /// A run counts; `told` is what it was told of earlier ones, if that is known.
     fn take(&mut self, report: RunReport, told: Option<Profile>) {
         self.tally.add_told(&report, self.guarantee.as_ref().zip(told));
-        (self.watcher)(&report, self.started);
+        (self.watcher)(&report, told, self.started);
         self.racing.extend(report.racing.iter().cloned());
         if let Verdict::Diverged(divergence) = &report.verdict {
             self.divergence.get_or_insert((report.run, divergence.clone()));

@@ -169,18 +169,19 @@ pub struct ExploredOnTheWire {
     bound: u32,
     gaps: u32,
     reduced: bool,
+    fair: bool,
 }
 
 impl From<Explored> for ExploredOnTheWire {
-    fn from(Explored { schedules, redundant, bound, gaps, reduced }: Explored) -> ExploredOnTheWire {
-        ExploredOnTheWire { schedules, redundant, bound, gaps, reduced }
+    fn from(Explored { schedules, redundant, bound, gaps, reduced, fair }: Explored) -> ExploredOnTheWire {
+        ExploredOnTheWire { schedules, redundant, bound, gaps, reduced, fair }
     }
 }
 
 impl From<ExploredOnTheWire> for Explored {
     fn from(it: ExploredOnTheWire) -> Explored {
-        let ExploredOnTheWire { schedules, redundant, bound, gaps, reduced } = it;
-        Explored { schedules, redundant, bound, gaps, reduced }
+        let ExploredOnTheWire { schedules, redundant, bound, gaps, reduced, fair } = it;
+        Explored { schedules, redundant, bound, gaps, reduced, fair }
     }
 }
 

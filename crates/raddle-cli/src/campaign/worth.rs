@@ -225,9 +225,9 @@ impl Worth {
         }
     }
 
-    /// The depths of the last run of PCT.
-    pub fn depths(&self) -> Option<Depths> {
-        self.last.map(|(_, (_, depths))| depths)
+    /// The k and the depths of the last run of PCT.
+    pub fn last_of_pct(&self) -> Option<(u64, Depths)> {
+        self.last.map(|(_, found)| found)
     }
 
     /// Different schedules of all policies.

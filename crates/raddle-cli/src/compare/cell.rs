@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use raddle_core::policy::Kind;
+use raddle_core::policy::{Kind, Profile};
 use raddle_core::statistics::proportion;
 use raddle_core::statistics::survival::{Observation, Survival};
 use raddle_core::statistics::CONFIDENCE;
 use serde::Serialize;
 
-use super::raw::Raw;
+use super::raw::{Of, Raw};
 use crate::campaign::plan::Plan;
 use crate::campaign::run_report::{RunReport, Verdict};
 use crate::campaign::{self, Campaign, End};
@@ -34,12 +34,14 @@ pub struct Cell {
     pub runs: u64,
     /// The time was over before all runs were made.
     pub cut_short: bool,
+    /// The first repetition stopped at its first failure, too: how often the program fails was not measured.
+    pub first_only: bool,
     /// Those of them that failed.
     pub failing_runs: u64,
-    /// Their share.
-    pub share: f64,
+    /// Their share; `None`: it was not measured.
+    pub share: Option<f64>,
     /// Wilson's 95% interval of the share.
-    pub share_interval: [f64; 2],
+    pub share_interval: Option<[f64; 2]>,
     /// Failing runs of all repetitions by kind.
     pub kinds: BTreeMap<String, u64>,
     /// The repetitions.
@@ -132,9 +134,10 @@ impl Cell {
             found: false,
             runs: 0,
             cut_short: false,
+            first_only: false,
             failing_runs: 0,
-            share: 0.0,
-            share_interval: [0.0, 1.0],
+            share: None,
+            share_interval: None,
             kinds: BTreeMap::new(),
             repetitions: Vec::new(),
             first_failure: Quartiles::default(),
@@ -157,6 +160,17 @@ impl Cell {
         self.error.is_none() && self.runs > 0
     }
 
+    /// Failing runs for each run. Where the first failure was the last run it is too large for a share, but the larger
+    /// it is, the sooner the failure came.
+    pub fn rate(&self) -> f64 {
+        self.failing_runs as f64 / self.runs.max(1) as f64
+    }
+
+    /// The time was over before anything was found: whether the policy finds the bug is not known.
+    pub fn undecided(&self) -> bool {
+        self.cut_short && !self.found
+    }
+
     /// The survival curve in runs.
     pub fn survival_in_runs(&self) -> Survival {
         let observations = self.repetitions.iter().map(|repetition| Observation {
@@ -177,7 +191,7 @@ impl Cell {
 
     /// Measures a program under the plan's policy. Returns how it ended, too: an interrupted one is the last.
     pub fn measure(plan: &Plan, program: &str, measure: &mut Measure<'_>) -> (Cell, End) {
-        let mut cell = Cell::empty(plan.policy.to_string());
+        let mut cell = Cell { first_only: measure.first_only, ..Cell::empty(plan.policy.to_string()) };
         let mut end = End::Complete;
         // A search finds the same whatever its seed is.
         let repeat = if plan.policy.descriptor.kind == Kind::Systematic { 1 } else { measure.repeat };
@@ -222,14 +236,14 @@ impl Cell {
         let mut unwritten = None;
         let kinds = &mut self.kinds;
         let raw = &mut measure.raw;
-        let mut watch = |report: &RunReport, started: Instant| {
+        let mut watch = |report: &RunReport, told: Option<Profile>, started: Instant| {
             if let Verdict::Failed(failure) = &report.verdict {
                 *kinds.entry(failure.kind.name().to_string()).or_default() += 1;
                 first.get_or_insert_with(|| started.elapsed());
             }
             if let Some(raw) = raw.as_deref_mut() {
-                let seed = plan.run_seed(report.run);
-                unwritten = unwritten.take().or(raw.write(program, &plan.policy, repetition, seed, report).err());
+                let of = Of { program, policy: &plan.policy, repetition, seed: plan.run_seed(report.run) };
+                unwritten = unwritten.take().or(raw.write(&of, report, told, started.elapsed()).err());
             }
         };
         let campaign = campaign::run_watched(plan, None, measure.progress, |_| {}, &mut watch);
@@ -269,8 +283,9 @@ impl Cell {
         self.runs = tally.runs;
         self.cut_short = matches!(campaign.end, End::Time);
         self.failing_runs = tally.failing_runs;
-        self.share = tally.failing_runs as f64 / tally.runs.max(1) as f64;
-        self.share_interval = [interval.low, interval.high];
+        if !self.first_only {
+            (self.share, self.share_interval) = (Some(self.rate()), Some([interval.low, interval.high]));
+        }
         self.runs_per_second = tally.runs as f64 / campaign.seconds.max(1e-9);
         self.threads_max = tally.threads_max;
         self.steps_max = tally.steps_max;

@@ -93,10 +93,11 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// The largest failing share of any policy; `None`: nobody found anything.
+    /// The largest failing share of any policy; `None`: nobody found anything, or not all shares were measured.
     pub fn best(&self) -> Option<f64> {
-        let shares = self.cells.iter().filter(|cell| cell.measured()).map(|cell| cell.share);
-        shares.reduce(f64::max).filter(|&share| share > 0.0)
+        let shares: Option<Vec<f64>> =
+            self.cells.iter().filter(|cell| cell.measured()).map(|cell| cell.share).collect();
+        shares?.into_iter().reduce(f64::max).filter(|&share| share > 0.0)
     }
 
     /// Whether any policy found something.
@@ -126,10 +127,11 @@ impl Compared {
 }
 
 impl Comparison {
-    /// How many programs a policy found nothing in, by its place in the list, and of how many.
+    /// How many programs a policy found nothing in, by its place in the list, and of how many. Those for which the time
+    /// was over before it found something do not count.
     pub fn missed(&self, policy: usize) -> (usize, usize) {
-        let cells = self.programs.iter().filter_map(|program| program.cells.get(policy)).filter(|c| c.measured());
-        let all: Vec<_> = cells.collect();
+        let cells = self.programs.iter().filter_map(|program| program.cells.get(policy));
+        let all: Vec<_> = cells.filter(|cell| cell.measured() && !cell.undecided()).collect();
         (all.iter().filter(|cell| !cell.found).count(), all.len())
     }
 }
@@ -314,7 +316,11 @@ fn line(program: &Compared) -> String {
         let name = cell.policy.split(':').next().unwrap_or_default();
         match (&cell.error, cell.found) {
             (Some(_), _) => format!("{name} –"),
-            (None, _) => format!("{name} {}", percent(cell.share)),
+            (None, found) => match cell.share {
+                Some(share) => format!("{name} {}", percent(share)),
+                None if found => format!("{name} found"),
+                None => format!("{name} none"),
+            },
         }
     });
     format!("{}: {}", program.name, cells.collect::<Vec<_>>().join(", "))

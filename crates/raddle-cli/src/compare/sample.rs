@@ -11,9 +11,9 @@ pub fn cell(policy: &str, failing: u64, first: &[Option<u64>]) -> Cell {
     cell.error = None;
     cell.runs = 1000;
     cell.failing_runs = failing;
-    cell.share = failing as f64 / 1000.0;
+    cell.share = Some(cell.rate());
     let interval = raddle_core::statistics::proportion::wilson(failing, 1000, 0.95);
-    cell.share_interval = [interval.low, interval.high];
+    cell.share_interval = Some([interval.low, interval.high]);
     cell.repetitions = first
         .iter()
         .enumerate()
@@ -35,6 +35,15 @@ pub fn cell(policy: &str, failing: u64, first: &[Option<u64>]) -> Cell {
     (cell.threads_max, cell.steps_max, cell.steps_mean, cell.distinct_schedules) = (3, 40, 35.5, 200);
     if cell.found {
         cell.kinds = BTreeMap::from([("assert".to_string(), failing.max(1))]);
+    }
+    cell
+}
+
+/// The same when all repetitions stop at their first failure.
+pub fn first_only(mut cell: Cell) -> Cell {
+    (cell.first_only, cell.share, cell.share_interval) = (true, None, None);
+    if let Some(first) = cell.repetitions.first().and_then(|repetition| repetition.first_failing_run) {
+        (cell.runs, cell.failing_runs) = (first, 1);
     }
     cell
 }

@@ -55,12 +55,14 @@ fn one_program(program: &Compared, width: u16, colors: bool) -> Table {
             table.add_row([cell.policy.as_str(), &format!("not measured: {}", first_line(error))]);
             continue;
         }
-        let share = marked(cell, program, colors);
-        let [low, high] = cell.share_interval;
-        let seen = cell.worth.as_ref().and_then(|worth| worth.schedules.first());
+        let mut share = marked(cell, program, colors);
+        if let Some([low, high]) = cell.share_interval {
+            share.push_str(&format!(" ({}–{})", percent(low), percent(high)));
+        }
+        let seen = cell.worth.as_ref().and_then(|worth| worth.of_one());
         let row = [
             cell.policy.clone(),
-            format!("{share} ({}–{})", percent(low), percent(high)),
+            share,
             quartiles(&cell.first_failure, cell, |runs| number(runs as u64)),
             quartiles(&cell.seconds_to_first_failure, cell, seconds),
             number(cell.runs_per_second as u64),
@@ -101,15 +103,16 @@ fn many_programs(comparison: &Comparison, programs: &[Compared], width: u16, col
     table
 }
 
-/// The failing share, with a mark when no other policy's is larger.
+/// The failing share, with a mark when no other policy's is larger; without a share, whether it was found.
 fn marked(cell: &Cell, program: &Compared, colors: bool) -> String {
-    let text = match (cell.failing_runs, cell.found) {
-        (0, true) => format!("<{}", percent(1.0 / cell.runs.max(1) as f64)),
-        (0, false) => "none".to_string(),
-        _ => percent(cell.share),
+    let text = match (cell.share, cell.failing_runs, cell.found) {
+        (_, 0, false) => "none".to_string(),
+        (None, _, _) => "found".to_string(),
+        (Some(_), 0, true) => format!("<{}", percent(1.0 / cell.runs.max(1) as f64)),
+        (Some(share), _, _) => percent(share),
     };
     let several = program.cells.iter().filter(|cell| cell.measured()).count() > 1;
-    if !several || program.best() != Some(cell.share) {
+    if !several || cell.share.is_none() || program.best() != cell.share {
         return text;
     }
     let text = format!("{BEST} {text}");
@@ -163,9 +166,16 @@ fn notes(out: &mut String, comparison: &Comparison) -> std::fmt::Result {
             n => format!("; first failures over {}", count(n, "repetition")),
         };
         let explained = if several { " Cells: failing share / runs to the first failure, the median." } else { "" };
+        let cells = || comparison.programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.measured());
+        let shares = match cells().all(|cell| cell.first_only) {
+            true => "all stop at their first failure, so there is no share.".to_string(),
+            false => format!("{BEST} is the largest share."),
+        };
+        let some = cells().any(|cell| cell.first_only) && cells().any(|cell| !cell.first_only);
+        let some = if some { " Cells without a share stopped at their first failure." } else { "" };
         writeln!(
             out,
-            "seed {}, {}{repetitions}; {BEST} is the largest share.{explained}",
+            "seed {}, {}{repetitions}; {shares}{explained}{some}",
             comparison.seed,
             count(comparison.runs, "run")
         )?;
@@ -203,6 +213,26 @@ mod tests {
     #[test]
     fn several_programs() {
         insta::assert_snapshot!(report(&sample::comparison(), 120, false));
+    }
+
+    #[test]
+    fn first_failures_have_no_share_and_no_mark() {
+        let mut comparison = sample::comparison();
+        comparison.programs.truncate(1);
+        for cell in &mut comparison.programs[0].cells {
+            *cell = sample::first_only(cell.clone());
+        }
+        let one = report(&comparison, 140, false);
+        let several = {
+            comparison.programs.push(comparison.programs[0].clone());
+            report(&comparison, 140, false)
+        };
+        assert!(several.contains("found / 2") && several.contains("there is no share"), "{several}");
+        for text in [one, several] {
+            assert!(!text.contains('%') || text.contains("failing (95%)"), "{text}");
+            assert!(!text.contains("100") && !text.contains("is the largest share"), "{text}");
+            assert!(!text.contains(&format!("{BEST} ")), "{text}");
+        }
     }
 
     #[test]

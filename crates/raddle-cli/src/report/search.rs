@@ -18,6 +18,8 @@ pub struct Exhausted {
     pub bound: Option<u32>,
     /// Whether schedules were left out that differ by the order of independent operations only.
     pub reduced: bool,
+    /// Whether a thread that waits busily had to let others go first: only fair schedules were explored.
+    pub fair: bool,
     /// Whether what was not seen cannot be, as far as [`Exhausted::relative_to`] goes.
     pub proof: bool,
     /// Why it is no proof.
@@ -37,15 +39,18 @@ impl Exhausted {
             redundant: explored.redundant,
             bound: explored.bound.checked_sub(1),
             reduced: explored.reduced,
+            // A loop that only reads waits for a change, and schedules in which it does not are left out as well.
+            fair: explored.fair || summary.campaign.tally.notes & note::SPUN != 0,
             proof: lacks.is_empty(),
             lacks,
         })
     }
 
-    /// `all 20 schedules explored`.
+    /// `all 20 schedules explored`, or `all 20 fair schedules explored`.
     pub fn title(&self, policy: &str) -> String {
         let within = self.bound.map(|bound| format!(" with at most {}", bound_text(policy, bound)));
-        format!("all {}{} explored", count(self.schedules, "schedule"), within.unwrap_or_default())
+        let schedule = if self.fair { "fair schedule" } else { "schedule" };
+        format!("all {}{} explored", count(self.schedules, schedule), within.unwrap_or_default())
     }
 
     /// What was left out because it makes no difference.
@@ -61,7 +66,10 @@ impl Exhausted {
     pub fn relative_to(&self, summary: &Summary<'_>) -> String {
         let points = summary.plan.points.name();
         let races = if self.reduced { ", no races between points" } else { "" };
-        format!("for the points of level {points}, sequential consistency{races}, these inputs and the virtual clock")
+        let fair = if self.fair { "schedules in which threads that wait busily let others run, " } else { "" };
+        format!(
+            "for {fair}the points of level {points}, sequential consistency{races}, these inputs and the virtual clock"
+        )
     }
 }
 
@@ -157,6 +165,24 @@ mod tests {
         assert_eq!(some.title("ipb"), "all 20 schedules with at most 2 preemptions explored");
         assert_eq!(bound_text("idb", 1), "1 delay");
         assert_eq!(bound_text("own", 1), "a bound of 1");
+    }
+
+    #[test]
+    fn a_proof_about_fair_schedules_says_so() {
+        let relative = |it: &Exhausted| {
+            let (plan, campaign) = (sample::plan(), sample::campaign(20));
+            it.relative_to(&Summary { plan: &plan, campaign: &campaign })
+        };
+        let all = explored(|_| {});
+        assert!(!all.fair && relative(&all).starts_with("for the points of level "), "{all:?}");
+        let held = |campaign: &mut Campaign| campaign.explored.as_mut().expect("is there").fair = true;
+        let reads = |campaign: &mut Campaign| campaign.tally.notes = note::SPUN;
+        for fair in [explored(held), explored(reads)] {
+            assert!(fair.proof && fair.fair, "{fair:?}");
+            assert_eq!(fair.title("ipb"), "all 20 fair schedules explored");
+            let expected = "for schedules in which threads that wait busily let others run, the points of level ";
+            assert!(relative(&fair).starts_with(expected), "{}", relative(&fair));
+        }
     }
 
     #[test]

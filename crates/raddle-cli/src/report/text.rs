@@ -107,6 +107,9 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     let worth = Worth::new(s);
     let unseen = worth.unseen_text().map(|text| format!(", {text}")).unwrap_or_default();
     fact("schedules", format!("{} distinct{unseen}", number(tally.distinct_schedules())))?;
+    for text in worth.unseen_of_members(amount == Amount::Verbose) {
+        fact("", text)?;
+    }
     if plan.searches() {
         for (i, text) in search_texts(s).into_iter().enumerate() {
             fact(if i == 0 { "search" } else { "" }, text)?;

@@ -2,11 +2,12 @@
 //! program's behaviour was seen.
 
 use raddle_core::policies::portfolio;
-use raddle_core::policy::Kind;
+use raddle_core::policy::{Descriptor, Kind, Learns};
 use raddle_core::statistics::pct_bound;
 use serde::Serialize;
 
 use super::{count, number, Summary};
+use crate::campaign::run_report::Kind as Failed;
 use crate::campaign::worth::{Guarantee, Schedules};
 use crate::policy_choice::{shown, PolicyChoice};
 
@@ -28,7 +29,7 @@ pub struct Worth {
 }
 
 /// PCT's guarantee over all runs of the campaign.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Bound {
     /// Why there is none; without this, it holds.
     pub missing: Option<String>,
@@ -36,11 +37,13 @@ pub struct Bound {
     pub threads: u64,
     /// The most steps of a run.
     pub steps: u64,
+    /// With this probability the starvation guard overrides a choice.
+    pub guard: f64,
     /// The runs that count.
     pub runs: u64,
     /// Runs that do not, because the starvation guard stepped in.
     pub left_out_for_guard: u64,
-    /// Runs that do not, because their k was below the most steps of a run.
+    /// Runs that do not, because their k was no upper bound for the steps of a run.
     pub left_out_for_steps: u64,
     /// For each depth up to the policy's, but at most three.
     pub depths: Vec<Depth>,
@@ -55,6 +58,8 @@ pub struct Depth {
     pub missed_at_most: f64,
     /// Runs more of the same kind that make it 5%.
     pub more_runs: Option<u64>,
+    /// Runs more of this campaign among which there are so many, as far as one can tell.
+    pub more_campaign_runs: Option<u64>,
 }
 
 /// The schedules of one policy.
@@ -77,7 +82,7 @@ pub struct Seen {
 }
 
 /// Orders of steps of different threads.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct EventPairs {
     /// Runs that were sampled.
     pub runs: u64,
@@ -134,7 +139,12 @@ impl Worth {
         let which = if all_alike { String::new() } else { format!(" for depth {}", told.depth) };
         let more = match told.more_runs {
             Some(0) => String::new(),
-            Some(runs) => format!("; {} more such runs bring that{which} below 5%", number(runs)),
+            Some(runs) => {
+                let of_all = told.more_campaign_runs.filter(|&of_all| of_all != runs);
+                let among = of_all.map(|of_all| format!(", among about {} of this campaign,", number(of_all)));
+                let among = among.unwrap_or_default();
+                format!("; {} more such runs{among} bring that{which} below 5%", number(runs))
+            }
             None => format!("; no number of such runs brings that{which} below 5%"),
         };
         let counted = match bound.runs {
@@ -142,14 +152,34 @@ impl Worth {
             runs => format!(", from {} of {}", number(runs), count(all, "run")),
         };
         let (threads, steps) = (number(bound.threads), number(bound.steps));
-        Some(format!("a bug {each} (n={threads}, k={steps}{counted}){more}"))
+        let guard = if bound.guard > 0.0 { format!(", guard {}", bound.guard) } else { String::new() };
+        Some(format!("a bug {each} (n={threads}, k={steps}{guard}{counted}){more}"))
     }
 
-    /// The estimate of what was not seen, in words.
+    /// The schedules of the only policy that made runs. Estimates of several policies cannot be added.
+    pub fn of_one(&self) -> Option<&Seen> {
+        match &self.schedules[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The estimate of what was not seen, in words, for one policy.
     pub fn unseen_text(&self) -> Option<String> {
-        let [seen] = &self.schedules[..] else { return None };
-        let (unseen, [low, high]) = (seen.unseen?, seen.unseen_interval?);
-        Some(format!("about {} unseen ({} to {})", percent(unseen), percent(low), percent(high)))
+        self.of_one()?.unseen_text()
+    }
+
+    /// The same for the policies of a portfolio, each with its name: for all, or for the one that made most runs.
+    pub fn unseen_of_members(&self, all: bool) -> Vec<String> {
+        let several = if self.schedules.len() > 1 { &self.schedules[..] } else { &[] };
+        let estimated = || several.iter().filter(|seen| seen.unseen.is_some());
+        let most = estimated().map(|seen| seen.runs).max().unwrap_or(0);
+        let shown = estimated().filter(|seen| all || seen.runs == most).take(if all { usize::MAX } else { 1 });
+        let text = |seen: &Seen| {
+            let (distinct, runs) = (number(seen.distinct), count(seen.runs, "run"));
+            Some(format!("of {}: {distinct} distinct in {runs}, {}", seen.policy, seen.unseen_text()?))
+        };
+        shown.filter_map(text).collect()
     }
 
     /// The orders in words.
@@ -178,12 +208,19 @@ impl Bound {
         // No run takes more steps, and none has more threads, as far as has been seen: theorem 9 wants the most of
         // all runs of the program, not of the one run.
         let (threads, steps) = (tally.threads_max, tally.steps_max);
-        let depth = worth.trials.depth();
-        let runs = worth.trials.count(steps, 1);
+        let (depth, guard) = (worth.trials.depth(), s.plan.guard.override_probability);
+        // Of a run that was ended nobody knows how many steps it would have taken.
+        let endless = match s.campaign.findings.iter().any(|finding| finding.failure.kind == Failed::Timeout) {
+            _ if tally.cut_runs > 0 => Some("runs were cut at the step limit, so that nobody knows the most steps"),
+            true => Some("runs were ended by the wall clock, so that nobody knows the most steps"),
+            false => None,
+        };
+        let runs = if endless.is_some() { 0 } else { worth.trials.count(steps, 1) };
         let left_out_for_steps = worth.trials.all() - runs;
         let missing = match Guarantee::of(&s.plan.resolved_policy()) {
             _ if runs > 0 => None,
             None => Some("only pct gives one, without options that change the algorithm".to_string()),
+            Some(_) if endless.is_some() => endless.map(str::to_string),
             Some(_) if worth.guarded > 0 && left_out_for_steps == 0 => {
                 Some("the starvation guard stepped in in every run of pct (--no-guard switches it off)".to_string())
             }
@@ -193,14 +230,21 @@ impl Bound {
             Some(_) => Some("pct made no run".to_string()),
         };
         let depths = (1..=depth.min(DEEPEST)).filter(|_| runs > 0).map(|depth| {
-            let missed = worth.trials.missed(threads, steps, depth);
-            let found = worth.depths().map_or(0.0, |depths| depths.guarantee(threads, steps, depth));
-            Depth { depth, missed_at_most: missed, more_runs: pct_bound::runs_until(missed, ENOUGH, found) }
+            let missed = worth.trials.missed(threads, steps, depth, guard);
+            let found = worth.last_of_pct().map_or(0.0, |(k, depths)| {
+                let k = k.max(steps);
+                depths.guarantee(threads, k, depth) * pct_bound::left_alone(k, guard)
+            });
+            let more_runs = pct_bound::runs_until(missed, ENOUGH, found);
+            let counted = worth.trials.count(steps, depth);
+            let more_campaign_runs = more_runs.map(|more| of_campaign(more, tally.runs, counted));
+            Depth { depth, missed_at_most: missed, more_runs, more_campaign_runs }
         });
         Bound {
             missing,
             threads,
             steps,
+            guard,
             runs,
             left_out_for_guard: worth.guarded,
             left_out_for_steps,
@@ -210,9 +254,14 @@ impl Bound {
 }
 
 impl Seen {
+    fn unseen_text(&self) -> Option<String> {
+        let (unseen, [low, high]) = (self.unseen?, self.unseen_interval?);
+        Some(format!("about {} unseen ({} to {})", percent(unseen), percent(low), percent(high)))
+    }
+
     fn new(seen: &Schedules, policy: &PolicyChoice, member: Option<usize>) -> Seen {
-        let independent = policy.descriptor.kind != Kind::Systematic;
-        let unseen = seen.unseen().filter(|_| independent);
+        let deciding = member.and_then(|member| portfolio::MEMBERS.get(member)).map(|member| member.policy);
+        let unseen = seen.unseen().filter(|_| is_independent(deciding.unwrap_or(policy.descriptor)));
         Seen {
             policy: member.and_then(member_name).unwrap_or_else(|| policy.to_string()),
             runs: seen.runs,
@@ -223,6 +272,17 @@ impl Seen {
             unseen_interval: unseen.map(|unseen| [unseen.interval.low, unseen.interval.high]),
         }
     }
+}
+
+/// Whether a policy draws each run independently. A search does not, and who is told of orders that no run has had
+/// forces them: its runs show more that is new than the probability of that.
+fn is_independent(policy: &Descriptor) -> bool {
+    policy.kind != Kind::Systematic && policy.learns != Learns::Orders
+}
+
+/// How many runs of a campaign have so many among them that count, when so many of its runs did.
+fn of_campaign(more: u64, runs: u64, counted: u64) -> u64 {
+    (u128::from(more) * u128::from(runs)).div_ceil(u128::from(counted.max(1))).try_into().unwrap_or(u64::MAX)
 }
 
 /// The name of a policy of the portfolio, with the parameters that are not its defaults.
@@ -265,12 +325,19 @@ fn probability(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::campaign::plan::Plan;
     use crate::campaign::run_report::Verdict;
+    use crate::campaign::Campaign;
     use crate::report::sample;
+    use raddle_core::decorators::guard;
     use raddle_core::policy::Profile;
 
-    /// A campaign of 160 runs of 100 to 115 steps, each told the same.
+    /// A campaign of 160 runs of 100 to 115 steps, each told the same, of which some met the guard.
     fn worth(policy: &str, told: u64, guarded: u64) -> Worth {
+        changed(policy, told, guarded, |plan, _| plan.guard = guard::Settings::OFF)
+    }
+
+    fn changed(policy: &str, told: u64, guarded: u64, change: impl FnOnce(&mut Plan, &mut Campaign)) -> Worth {
         let (mut plan, mut campaign) = (sample::plan(), sample::campaign(0));
         plan.policy = PolicyChoice::parse(policy).expect("a policy");
         let guarantee = Guarantee::of(&plan.policy);
@@ -281,6 +348,7 @@ mod tests {
             let told = Profile { steps: told, ..Profile::default() };
             campaign.tally.add_told(&report, guarantee.as_ref().map(|guarantee| (guarantee, told)));
         }
+        change(&mut plan, &mut campaign);
         Worth::new(&Summary { plan: &plan, campaign: &campaign })
     }
 
@@ -330,6 +398,46 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_the_guard_leaves_alone_count_for_less() {
+        let half = changed("pct:d=2", 115, 80, |_, _| {});
+        let found = 1.0 / (3.0 * 115.0) * 0.999_f64.powi(115);
+        assert!((half.bound.depths[1].missed_at_most - (1.0 - found).powi(80)).abs() < 1e-12, "{half:?}");
+        // The guard leaves half of the runs alone.
+        let more = pct_bound::runs_until((1.0 - found).powi(80), 0.05, found).expect("a number");
+        assert_eq!((half.bound.depths[1].more_runs, more), (Some(more), 1079));
+        assert_eq!(half.bound.depths[1].more_campaign_runs, Some(2 * more));
+        assert_eq!(
+            half.bound_text().expect("a bound"),
+            "a bug of depth 2 or less was missed with probability at most 0.8131 (n=3, k=115, guard 0.001, from 80 of 160 \
+             runs); 1,079 more such runs, among about 2,158 of this campaign, bring that below 5%"
+        );
+    }
+
+    #[test]
+    fn more_runs_have_the_k_of_those_that_were_made() {
+        let wide = worth("pct:d=2,k=1000", 115, 0);
+        let found = pct_bound::guarantee(3, 1000, 2);
+        let missed = (1.0 - found).powi(160);
+        assert_eq!(wide.bound.depths[1].more_runs, pct_bound::runs_until(missed, 0.05, found));
+    }
+
+    #[test]
+    fn in_a_portfolio_few_runs_count() {
+        assert_eq!([of_campaign(10, 160, 40), of_campaign(10, 161, 40), of_campaign(0, 160, 40)], [40, 41, 0]);
+        assert_eq!(of_campaign(u64::MAX, 1000, 1), u64::MAX);
+    }
+
+    #[test]
+    fn the_end_of_a_run_that_was_cut_is_not_known() {
+        let cut = changed("pct:d=2", 115, 0, |_, campaign| campaign.tally.cut_runs = 1);
+        assert_eq!((cut.bound.runs, cut.bound.depths.len()), (0, 0));
+        assert_eq!(
+            cut.bound_text().expect("a reason"),
+            "no bound holds, because runs were cut at the step limit, so that nobody knows the most steps"
+        );
+    }
+
+    #[test]
     fn no_bound_and_why() {
         let text = |policy, told, guarded| worth(policy, told, guarded).bound_text();
         assert_eq!(text("random", 115, 0), None);
@@ -353,6 +461,32 @@ mod tests {
             worth.pairs_text().expect("sampled"),
             "3 of 8 ordered pairs of steps (37.5%) in 160 sampled runs, none of them new in the second half"
         );
+    }
+
+    #[test]
+    fn who_forces_new_orders_has_no_estimate() {
+        assert_eq!(worth("maple", 0, 0).unseen_text(), None);
+        assert_eq!(worth("ipb", 0, 0).unseen_text(), None);
+        assert!(worth("surw", 0, 0).unseen_text().is_some());
+    }
+
+    #[test]
+    fn members_of_a_portfolio_have_estimates_of_their_own() {
+        let (mut plan, mut campaign) = (sample::plan(), sample::campaign(0));
+        plan.policy = PolicyChoice::parse("portfolio").expect("a policy");
+        for run in 1..=60 {
+            let mut report = sample::report(run, Verdict::Passed);
+            report.counts.member = u64::from(run % 3 != 0);
+            campaign.tally.add(&report);
+        }
+        let worth = Worth::new(&Summary { plan: &plan, campaign: &campaign });
+        assert_eq!((worth.unseen_text(), worth.of_one().is_none()), (None, true));
+        let name = |at: usize| member_name(at).expect("a name");
+        let (one, all) = (worth.unseen_of_members(false), worth.unseen_of_members(true));
+        assert_eq!((one.len(), all.len()), (1, 2), "{all:?}");
+        assert!(one[0].starts_with(&format!("of {}: ", name(1))) && one[0].contains("in 40 runs, about "), "{one:?}");
+        assert!(all[0].starts_with(&format!("of {}: ", name(0))) && all[1] == one[0], "{all:?}");
+        assert!(self::worth("random", 0, 0).unseen_of_members(true).is_empty());
     }
 
     #[test]

@@ -386,7 +386,7 @@ mod tests {
             let (runs, explored) = explore(&mut Dfs::boxed(), &program, &[NONE]);
             assert_eq!((runs.len() as u64, explored.schedules, explored.redundant), (count, count, 0));
             assert_eq!(schedules(&runs).len(), runs.len(), "each once");
-            assert_eq!((explored.bound, explored.gaps), (0, 0));
+            assert_eq!((explored.bound, explored.gaps, explored.fair), (0, 0, false));
             // Where everything depends on everything there is nothing to reduce.
             for reduction in [SLEEP_SETS, SOURCE_SETS] {
                 assert_eq!(complete(&program, reduction).0.len() as u64, count);
@@ -498,7 +498,7 @@ mod tests {
         };
         let (runs, explored) = explore(&mut Dfs::boxed(), &program, &[NONE]);
         assert!(runs.iter().all(|ran| !ran.cut && ran.schedule.len() < 30), "{runs:?}");
-        assert_eq!(explored.gaps, 0);
+        assert_eq!((explored.gaps, explored.fair), (0, true));
         assert_eq!(schedules(&runs).len(), runs.len());
         // Somebody spins not at all, and somebody spins.
         assert!(runs.iter().any(|ran| ran.schedule.len() == 4) && runs.iter().any(|ran| ran.schedule.len() > 5));

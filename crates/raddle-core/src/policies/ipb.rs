@@ -84,6 +84,6 @@ mod tests {
         // It spins, and then either spins again or not.
         assert_eq!(runs.iter().map(|ran| ran.schedule.len()).max(), Some(4));
         assert!(runs.iter().any(|ran| ran.schedule == [0, 1, 0]), "{runs:?}");
-        assert_eq!((explored.bound, explored.gaps), (1, 0));
+        assert_eq!((explored.bound, explored.gaps, explored.fair), (1, 0, true));
     }
 }

@@ -14,6 +14,17 @@
 //! when one thread must take all of its k−1 steps before the only step of another (depth 1), a run with depth 2
 //! fails to keep that order unless its change point lies on the last of these steps or behind it.
 
+//!
+//! When the starvation guard is on, it overrides each choice with probability g, whatever PCT draws. Only runs in which
+//! it did not step in are counted, and to leave the others out favours short runs: a run that would have found the bug
+//! may be one of those. Proof of what holds all the same. PCT alone finds the bug with probability p at least, in at
+//! most k steps; then the guard leaves all of them alone with probability (1−g)^k at least, independently of what PCT
+//! draws, and the run is the same. So a run is left alone *and* finds the bug with probability p·(1−g)^k at least. Of
+//! the runs that are left alone at least that share finds it, because it is divided by a probability, which is at
+//! most 1. Runs are independent, so that whichever m of them are left alone, all of them miss it with probability at
+//! most (1 − p·(1−g)^k)^m. Not in this is that the guard lowers threads that spin: it holds for bugs that come without
+//! that.
+
 use std::collections::BTreeMap;
 
 /// How the depth of a run is drawn.
@@ -85,11 +96,16 @@ impl Trials {
     }
 
     /// The largest probability with which all these runs miss a bug of this depth, in a program of at most so
-    /// many threads and steps. 1 when no run counts.
-    pub fn missed(&self, threads: u64, steps: u64, depth: u32) -> f64 {
-        let runs = self.of(steps, depth);
-        runs.map(|(k, depths, count)| count as f64 * (-depths.guarantee(threads, k, depth)).ln_1p()).sum::<f64>().exp()
+    /// many threads and steps, when a guard overrides each choice with a probability. 1 when no run counts.
+    pub fn missed(&self, threads: u64, steps: u64, depth: u32, overrides: f64) -> f64 {
+        let found = |k, depths: Depths| depths.guarantee(threads, k, depth) * left_alone(k, overrides);
+        self.of(steps, depth).map(|(k, depths, count)| count as f64 * (-found(k, depths)).ln_1p()).sum::<f64>().exp()
     }
+}
+
+/// The probability that a guard which overrides each choice with a probability leaves so many steps alone.
+pub fn left_alone(steps: u64, overrides: f64) -> f64 {
+    (steps as f64 * (-overrides).ln_1p()).exp()
 }
 
 /// The guaranteed probability of one run.
@@ -121,12 +137,12 @@ mod tests {
         (0..100).for_each(|_| trials.add(16, Depths::Fixed(2)));
         // n = 3, k = 16, d = 2: each run finds it with probability 1/48.
         let expected = (1.0 - 1.0 / 48.0_f64).powi(100);
-        assert!((trials.missed(3, 16, 2) - expected).abs() < 1e-12);
+        assert!((trials.missed(3, 16, 2, 0.0) - expected).abs() < 1e-12);
         // Smaller depths at the bound of the larger one; larger ones not at all.
-        assert_eq!(trials.missed(3, 16, 1), trials.missed(3, 16, 2));
-        assert_eq!((trials.missed(3, 16, 3), trials.count(16, 3)), (1.0, 0));
+        assert_eq!(trials.missed(3, 16, 1, 0.0), trials.missed(3, 16, 2, 0.0));
+        assert_eq!((trials.missed(3, 16, 3, 0.0), trials.count(16, 3)), (1.0, 0));
         // When k was too small, the theorem says nothing.
-        assert_eq!((trials.missed(3, 17, 2), trials.count(17, 2), trials.all()), (1.0, 0, 100));
+        assert_eq!((trials.missed(3, 17, 2, 0.0), trials.count(17, 2), trials.all()), (1.0, 0, 100));
     }
 
     #[test]
@@ -135,8 +151,8 @@ mod tests {
         (0..10).for_each(|_| trials.add(100, Depths::Fixed(3)));
         (0..20).for_each(|_| trials.add(20, Depths::Fixed(2)));
         let expected = (1.0 - guarantee(2, 100, 3)).powi(10) * (1.0 - guarantee(2, 20, 2)).powi(20);
-        assert!((trials.missed(2, 20, 2) - expected).abs() < 1e-12);
-        assert!((trials.missed(2, 21, 2) - (1.0 - guarantee(2, 100, 3)).powi(10)).abs() < 1e-12);
+        assert!((trials.missed(2, 20, 2, 0.0) - expected).abs() < 1e-12);
+        assert!((trials.missed(2, 21, 2, 0.0) - (1.0 - guarantee(2, 100, 3)).powi(10)).abs() < 1e-12);
         assert_eq!(trials.depth(), 3);
     }
 
@@ -152,7 +168,7 @@ mod tests {
         assert_eq!(drawn.guarantee(2, 10, 4), 0.0);
         let mut trials = Trials::default();
         (0..7).for_each(|_| trials.add(10, drawn));
-        assert!((trials.missed(2, 10, 2) - (1.0 - 0.01375_f64).powi(7)).abs() < 1e-12);
+        assert!((trials.missed(2, 10, 2, 0.0) - (1.0 - 0.01375_f64).powi(7)).abs() < 1e-12);
         assert_eq!(Depths::Geometric(1).guarantee(5, 99, 1), 0.2);
     }
 
@@ -166,6 +182,21 @@ mod tests {
         assert_eq!(runs_until(half, 0.05, found), Some(72));
         assert_eq!(runs_until(1.0, 0.05, guarantee(1, 1, 1)), Some(1));
         assert_eq!(runs_until(1.0, 0.05, guarantee(1000, 1_000_000, 9)), None);
+    }
+
+    #[test]
+    fn a_guard_leaves_short_runs_alone_more_often() {
+        // A bug that only long runs find: half of the runs take 1,000 steps and find it, the others take one step.
+        const OVERRIDES: f64 = 0.001;
+        let alone = left_alone(1_000, OVERRIDES);
+        assert!((alone - 0.999_f64.powi(1_000)).abs() < 1e-12);
+        let of_those_left_alone = 0.5 * alone / (0.5 * alone + 0.5 * left_alone(1, OVERRIDES));
+        // It is not found in half of the runs that are left alone, but not more rarely than the bound says.
+        assert!(of_those_left_alone < 0.3 && of_those_left_alone > 0.5 * alone, "{of_those_left_alone}");
+        let mut trials = Trials::default();
+        (0..10).for_each(|_| trials.add(1_000, Depths::Fixed(1)));
+        assert!((trials.missed(2, 1_000, 1, OVERRIDES) - (1.0 - 0.5 * alone).powi(10)).abs() < 1e-12);
+        assert_eq!((left_alone(1_000, 0.0), left_alone(1, 1.0)), (1.0, 0.0));
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn verdict(cell: &Cell, guarantee: f64) -> [String; 2] {
         return ["–".to_string(), "–".to_string()];
     }
     let holds = if holds(cell.failing_runs, cell.runs, guarantee) { "yes" } else { "NO" };
-    [percent(cell.share), holds.to_string()]
+    [percent(cell.rate()), holds.to_string()]
 }
 
 /// Whether so few failures are not too unlikely.

@@ -15,6 +15,7 @@ mod stride;
 
 use std::time::Duration;
 
+use super::cell::Cell;
 use super::suite::Entry;
 use super::{Compared, Comparison};
 use crate::args;
@@ -173,6 +174,15 @@ fn by_rows(entries: &[Entry], paper: &str, rows: &[&str]) -> Vec<Entry> {
         }
     }
     chosen
+}
+
+/// What a table tells of a cell. When the time was over before anything was found, that is only after how many runs.
+fn told(cell: &Cell, text: impl FnOnce(&Cell) -> String) -> String {
+    match cell.measured() {
+        false => "–".to_string(),
+        true if cell.undecided() => format!("– ({})", count(cell.runs, "run")),
+        true => text(cell),
+    }
 }
 
 /// The name of a program in a paper's table.

@@ -2,13 +2,16 @@
 
 use super::super::suite::Entry;
 use super::super::Comparison;
-use super::{by_rows, published, row_name, Experiment};
+use super::{by_rows, published, row_name, told, Experiment};
 use crate::report::worth::percent;
 
 const PAPER: &str = "needlepoint";
 
 /// The policies of section 3.2.
-const POLICIES: &[&str] = &["random-sleep", "preempt-always", "preempt-bound", "atomfuzzer", "pct:d=depth"];
+const POLICIES: &[&str] = &["random-sleep", "preempt-always", "preempt-bound", ATOMFUZZER, "pct:d=depth"];
+
+/// The paper's always pauses; ours does so at every second lock when nothing else is said.
+pub const ATOMFUZZER: &str = "atomfuzzer:pause=1";
 
 const ROWS: &[&str] = &["Pbzip2", "Memc", "WSQ-1", "WSQ-2", "WSQ-3", "Trans", "NSPR", "Memc-am"];
 
@@ -94,10 +97,7 @@ fn header(comparison: &Comparison) -> Vec<String> {
 
 fn shares(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
     let programs = comparison.programs.iter().map(|program| {
-        let cells = program.cells.iter().map(|cell| match cell.measured() {
-            true => percent(cell.share),
-            false => "–".to_string(),
-        });
+        let cells = program.cells.iter().map(|cell| told(cell, |cell| percent(cell.rate())));
         [row_name(program, PAPER).to_string(), program.name.clone()].into_iter().chain(cells).collect()
     });
     std::iter::once(header(comparison)).chain(programs).collect()
@@ -106,14 +106,27 @@ fn shares(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
 fn found(experiment: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
     let programs = comparison.programs.iter().map(|program| {
         let cells = program.cells.iter().zip(&comparison.policies).map(|(cell, policy)| {
-            let ours = match (cell.measured(), cell.failing_runs) {
-                (false, _) => "–",
-                (true, 0) => "no",
-                (true, _) => "yes",
-            };
+            let ours = told(cell, |cell| if cell.failing_runs == 0 { "no" } else { "yes" }.to_string());
             format!("{ours} / {}", experiment.paper(&program.rows, policy).unwrap_or("–"))
         });
         [row_name(program, PAPER).to_string(), program.name.clone()].into_iter().chain(cells).collect()
     });
     std::iter::once(header(comparison)).chain(programs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample;
+
+    #[test]
+    fn what_the_time_ended_is_neither_found_nor_missed() {
+        let mut comparison = sample::comparison();
+        let (missed, found) = (&mut comparison.programs[0].cells[0], 2);
+        (missed.runs, missed.cut_short) = (12, true);
+        comparison.programs[0].cells[found].cut_short = true;
+        assert_eq!(shares(&FIGURE_1, &comparison)[1][2..], ["– (12 runs)", "0.30%", "41.2%"]);
+        assert_eq!(super::found(&TABLE_2, &comparison)[1][2], "– (12 runs) / –");
+        assert_eq!(super::found(&TABLE_2, &comparison)[1][4], "yes / –");
+    }
 }

@@ -4,6 +4,7 @@ use raddle_core::statistics::{proportion, CONFIDENCE};
 
 use super::super::cell::{Cell, Repetition};
 use super::super::{Candidate, Compared};
+use super::stride::STRIDE_6_6;
 use super::{Experiment, Shown};
 use crate::args;
 use crate::commands::compare::Setup;
@@ -21,10 +22,13 @@ const BAR: f64 = 3.0;
 /// After so many runs the policies are ranked.
 const RANKED: u64 = 1_000;
 
-/// How many of the policies that find a bug most often have their median measured.
+/// So many of the policies that find a bug most often have their median measured,
 const BEST: usize = 3;
 
-/// The time is shared by those whose medians are measured: there are many campaigns.
+/// and so many at most, if by chance any of them may be among the best.
+const AT_MOST: usize = 6;
+
+/// Each policy has such a part of the time for its median: there are many campaigns.
 const PARTS: u32 = BEST as u32 + 1;
 
 /// The experiment.
@@ -35,8 +39,11 @@ pub const PORTFOLIO: Experiment = Experiment {
         NAME,
         "random",
         "pct",
+        "pct:d=1",
+        "pct:d=2",
         "rpro",
         "stride",
+        STRIDE_6_6,
         "pos",
         "urw",
         "surw",
@@ -62,8 +69,9 @@ pub const PORTFOLIO: Experiment = Experiment {
     published: &[],
     shows: |_, _| Vec::new(),
     remarks: &[
-        "all policies make 1,000 runs, and 10,000 where nobody finds the bug in them; then the portfolio and those three \
-         samplers that found it most often make 1,001 campaigns, or what there is time for (a quarter of --limit for each \
+        "all policies make 1,000 runs, and 10,000 where nobody finds the bug in them; then the portfolio, the three samplers \
+         that found it most often, and up to three more whose number of failing runs is within chance (95%) of the \
+         third's, make 1,001 campaigns, or what there is time for (a quarter of --limit for each \
          policy), each up to its first failure or 10,000 runs. The search that finds the bug first has a column where it \
          is faster than all samplers: it finds the same whatever the seed is",
         "the portfolio's order and shares were computed from rates on these same programs: the ratios say nothing of others",
@@ -134,12 +142,23 @@ fn measured(
     Ok(one(&again)?.map(|medians| (shares, medians, chosen)))
 }
 
-/// The portfolio and the samplers that found the bug most often.
+/// The portfolio and the samplers that found the bug most often, with those of which chance may have made others first.
 fn best(cells: &[Cell], all: &[String]) -> Vec<String> {
-    let mut found: Vec<(f64, &String)> = cells.iter().zip(all).map(|(cell, name)| (cell.share, name)).collect();
-    found.retain(|(share, name)| *share > 0.0 && *name != NAME && !SEARCHES.contains(&name.as_str()));
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    std::iter::once(NAME.to_string()).chain(found.into_iter().take(BEST).map(|(_, name)| name.clone())).collect()
+    let mut found: Vec<(&Cell, &String)> = cells.iter().zip(all).collect();
+    found.retain(|(cell, name)| cell.failing_runs > 0 && *name != NAME && !SEARCHES.contains(&name.as_str()));
+    found.sort_by(|a, b| b.0.rate().total_cmp(&a.0.rate()));
+    let last = found.get(BEST - 1).map(|(cell, _)| *cell);
+    let among = |(i, (cell, _)): &(usize, (&Cell, &String))| *i < BEST || last.is_some_and(|last| alike(last, cell));
+    let chosen = found.into_iter().enumerate().filter(among).take(AT_MOST).map(|(_, (_, name))| name.clone());
+    std::iter::once(NAME.to_string()).chain(chosen).collect()
+}
+
+/// Whether both may fail equally often: then each failing run of both is one of the other's with the probability that
+/// it has by the number of its runs.
+fn alike(one: &Cell, other: &Cell) -> bool {
+    let failing = one.failing_runs + other.failing_runs;
+    let expected = other.runs as f64 / (one.runs + other.runs).max(1) as f64;
+    proportion::clopper_pearson(other.failing_runs, failing, CONFIDENCE).contains(expected)
 }
 
 /// The search that found the bug first, and in which run.
@@ -211,7 +230,8 @@ mod tests {
 
     fn cell(policy: &str, share: f64, median: Option<f64>) -> Cell {
         let mut cell = Cell::failed(policy.to_string(), String::new());
-        (cell.error, cell.share, cell.first_failure.median, cell.found) = (None, share, median, share > 0.0);
+        (cell.error, cell.first_failure.median, cell.found) = (None, median, share > 0.0);
+        (cell.runs, cell.failing_runs) = (10_000, (share * 10_000.0).round() as u64);
         cell
     }
 
@@ -230,6 +250,19 @@ mod tests {
         let names = [NAME, "random", "pct", "ipb", "urw", "pos", "stride"].map(str::to_string);
         assert_eq!(best(&cells, &names), [NAME, "pos", "urw", "pct"]);
         assert_eq!(search(&cells, &names), Some((2.0, &names[3])));
+    }
+
+    #[test]
+    fn who_may_be_among_the_best_by_chance_is_measured_too() {
+        let names = [NAME, "a", "b", "c", "d", "e", "f", "g", "h"].map(str::to_string);
+        let shares = [0.9, 0.12, 0.11, 0.1, 0.099, 0.05, 0.098, 0.097, 0.096];
+        let cells: Vec<_> = names.iter().zip(shares).map(|(name, share)| cell(name, share, None)).collect();
+        assert_eq!(best(&cells, &names), [NAME, "a", "b", "c", "d", "f", "g"]);
+        assert_eq!(best(&cells[..6], &names), [NAME, "a", "b", "c", "d"]);
+        assert_eq!(best(&cells[..3], &names), [NAME, "a", "b"]);
+        // Of campaigns that stopped at their first failures hardly anything is known.
+        let first = |runs| Cell { runs, failing_runs: 1, ..cell("x", 0.1, None) };
+        assert!(alike(&first(2_000), &first(9_000)) && !alike(&first(20), &first(9_000)));
     }
 
     #[test]

@@ -34,7 +34,7 @@ fn beside(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
     let rows = comparison.programs.iter().filter_map(|program| {
         let [random, stride, ..] = &program.cells[..] else { return None };
         let most = (random.failing_runs.max(1)) as f64 / (random.runs + u64::from(random.failing_runs == 0)) as f64;
-        let ratio = stride.share / most;
+        let ratio = stride.rate() / most;
         let runs = format!("{} and {}", number(random.runs), number(stride.runs));
         let at_least = if random.failing_runs == 0 { "at least " } else { "" };
         let holds = match (ratio >= BAR, random.failing_runs) {
@@ -42,7 +42,8 @@ fn beside(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
             (false, 0) => "too few runs to tell",
             (false, _) => "NO",
         };
-        let cells = [percent(random.share), percent(stride.share), format!("{at_least}{ratio:.1}"), holds.to_string()];
+        let cells =
+            [percent(random.rate()), percent(stride.rate()), format!("{at_least}{ratio:.1}"), holds.to_string()];
         Some([program.name.clone(), runs].into_iter().chain(cells).collect())
     });
     std::iter::once(header.to_vec()).chain(rows).collect()

@@ -1,9 +1,10 @@
 //! Randomized stride (Abdelrasoul, ASE'17): failing shares under the random walk, how other policies change them, and
 //! how many bugs each policy misses.
 
+use super::super::cell::Cell;
 use super::super::suite::Entry;
 use super::super::Comparison;
-use super::{published, Experiment};
+use super::{published, told, Experiment};
 use crate::report::number;
 use crate::report::worth::percent;
 
@@ -74,6 +75,8 @@ pub const FIGURE_7: Experiment = Experiment {
     remarks: &[
         "the paper's numbers are for its own 41 programs; those that it draws but does not say are left out",
         "pos, urw, surw and portfolio are not in the paper",
+        "where the time was over before anything was found, a program counts as neither found nor missed, and is named \
+         with the runs that there were",
     ],
     ..FIGURE_5
 };
@@ -91,7 +94,7 @@ fn steps_and_share(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> 
     programs.sort_by_key(|program| program.cells[0].failing_runs);
     let rows = programs.into_iter().map(|program| {
         let cell = &program.cells[0];
-        vec![program.name.clone(), number(cell.steps_max), percent(cell.share)]
+        vec![program.name.clone(), number(cell.steps_max), told(cell, |cell| percent(cell.rate()))]
     });
     std::iter::once(words(&["program", "steps", "failing share"])).chain(rows).collect()
 }
@@ -105,16 +108,17 @@ fn ratios(_: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
     let header = words(&["program", "random"]).into_iter().chain(names).collect();
     let rows = comparison.programs.iter().filter_map(|program| {
         let walk = program.cells.get(base).filter(|cell| cell.measured())?;
-        let mut row = vec![program.name.clone(), percent(walk.share)];
-        row.extend(others.iter().map(|&policy| match program.cells.get(policy).filter(|cell| cell.measured()) {
-            None => "–".to_string(),
-            Some(cell) => match (walk.failing_runs, cell.failing_runs) {
-                (0, 0) => "both miss it".to_string(),
-                (0, n) => format!("+{}", number(n)),
-                (_, 0) => "lost".to_string(),
-                _ => change(cell.share / walk.share),
-            },
-        }));
+        let mut row = vec![program.name.clone(), told(walk, |walk| percent(walk.rate()))];
+        let beside = |cell: &Cell| match (walk.failing_runs, cell.failing_runs) {
+            // What the random walk would have found is not known.
+            (0, _) if walk.undecided() => "–".to_string(),
+            (0, 0) => "both miss it".to_string(),
+            (0, n) => format!("+{}", number(n)),
+            (_, 0) => "lost".to_string(),
+            _ => change(cell.rate() / walk.rate()),
+        };
+        let cells = others.iter().map(|&policy| program.cells.get(policy));
+        row.extend(cells.map(|cell| cell.map_or("–".to_string(), |cell| told(cell, beside))));
         Some(row)
     });
     std::iter::once(header).chain(rows).collect()
@@ -132,8 +136,13 @@ fn missed(experiment: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> 
     let rows = comparison.policies.iter().enumerate().map(|(i, policy)| {
         let (missed, all) = comparison.missed(i);
         let paper = experiment.paper(&[], policy).unwrap_or("–");
-        let names = comparison.programs.iter().filter(|p| p.cells.get(i).is_some_and(|c| c.measured() && !c.found));
-        let names: Vec<_> = names.map(|program| program.name.as_str()).collect();
+        let cells = comparison.programs.iter().filter_map(|program| Some((program, program.cells.get(i)?)));
+        let not_found = cells.filter(|(_, cell)| cell.measured() && !cell.found);
+        let names = not_found.map(|(program, cell)| match told(cell, |_| String::new()).as_str() {
+            "" => program.name.clone(),
+            runs => format!("{} {runs}", program.name),
+        });
+        let names: Vec<_> = names.collect();
         vec![policy.clone(), format!("{missed} of {all}"), paper.to_string(), names.join(" ")]
     });
     std::iter::once(words(&["policy", "missed", "the paper", "which"])).chain(rows).collect()
@@ -142,6 +151,18 @@ fn missed(experiment: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::sample;
+
+    #[test]
+    fn what_the_time_ended_is_neither_found_nor_missed() {
+        let mut comparison = sample::comparison();
+        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["2 of 3", "6 of 41", "reorder cut-short"]);
+        let cell = &mut comparison.programs[0].cells[0];
+        (cell.runs, cell.cut_short) = (1, true);
+        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["1 of 2", "6 of 41", "reorder – (1 run) cut-short"]);
+        assert_eq!(ratios(&FIGURE_6, &comparison)[1], ["reorder", "– (1 run)", "–", "–"]);
+        assert_eq!(steps_and_share(&FIGURE_5, &comparison)[1][2], "– (1 run)");
+    }
 
     #[test]
     fn small_changes_are_none() {

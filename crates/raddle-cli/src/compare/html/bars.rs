@@ -8,7 +8,8 @@ use crate::report::worth::percent;
 /// A chart for each program.
 pub fn charts(comparison: &Comparison) -> String {
     let programs = comparison.programs.iter().enumerate();
-    programs.filter(|(_, program)| program.cells.iter().any(|cell| cell.measured())).map(|(i, p)| chart(i, p)).collect()
+    let has_shares = |program: &Compared| program.cells.iter().any(|cell| cell.share.is_some());
+    programs.filter(|(_, program)| has_shares(program)).map(|(i, p)| chart(i, p)).collect()
 }
 
 fn chart(index: usize, program: &Compared) -> String {
@@ -43,22 +44,24 @@ fn chart(index: usize, program: &Compared) -> String {
             ("not measured".to_string(), left)
         } else if cell.failing_runs == 0 {
             ("none".to_string(), left)
-        } else {
-            let [low, high] = cell.share_interval.map(|share| x.at(share));
+        } else if let (Some(share), Some(interval)) = (cell.share, cell.share_interval) {
+            let [low, high] = interval.map(|share| x.at(share));
             out.push_str(&format!(
                 "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/><line class=\"whisker\" x1=\"{}\" \
                  y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
                 series_class(row),
                 c(left),
                 c(y),
-                c(x.at(cell.share) - left),
+                c(x.at(share) - left),
                 c(ROW - 6.0),
                 c(low),
                 c(middle),
                 c(high),
                 c(middle)
             ));
-            (percent(cell.share), high.max(x.at(cell.share)))
+            (percent(share), high.max(x.at(share)))
+        } else {
+            ("found, its share was not measured".to_string(), left)
         };
         out.push_str(&format!("<text x=\"{}\" y=\"{}\" dy=\"4\">{text}</text>\n", c(at + 6.0), c(middle)));
     }

@@ -112,6 +112,19 @@ mod tests {
     }
 
     #[test]
+    fn first_failures_have_no_bars() {
+        let mut comparison = sample::comparison();
+        for cell in comparison.programs.iter_mut().flat_map(|program| &mut program.cells) {
+            *cell = sample::first_only(cell.clone());
+        }
+        let text = page("first failures", &comparison, None);
+        for shown in ["class=\"whisker\"", "bars-0", "scatter-chart", "class=\"best\"", "100.0%"] {
+            assert!(!text.contains(shown), "{shown}");
+        }
+        assert!(text.contains("<td>found<small>first in 2</small></td>"), "{text}");
+    }
+
+    #[test]
     fn nothing_to_show() {
         let mut comparison = sample::comparison();
         comparison.programs.clear();

@@ -40,18 +40,19 @@ fn data(cell: &Cell, program: &Compared) -> String {
     if !cell.measured() {
         return "<td>–<small>not measured</small></td>".to_string();
     }
-    let best = cell.failing_runs > 0 && program.best() == Some(cell.share);
+    let best = cell.failing_runs > 0 && cell.share.is_some() && program.best() == cell.share;
     let class = if best { " class=\"best\"" } else { "" };
-    let [low, high] = cell.share_interval;
     let first = match cell.first_failure.median {
         Some(runs) => format!("first in {}", number(runs as u64)),
         None if cell.found => format!("first in more than {}", number(cell.runs)),
         None => "not found".to_string(),
     };
-    format!(
-        "<td{class}>{}<small>{}–{}</small><small>{first}</small></td>",
-        percent(cell.share),
-        percent(low),
-        percent(high)
-    )
+    let share = match (cell.share, cell.share_interval) {
+        (Some(share), Some([low, high])) => {
+            format!("{}<small>{}–{}</small>", percent(share), percent(low), percent(high))
+        }
+        _ if cell.found => "found".to_string(),
+        _ => "none".to_string(),
+    };
+    format!("<td{class}>{share}<small>{first}</small></td>")
 }

@@ -12,13 +12,13 @@ const RANDOM: &str = "random";
 pub fn chart(comparison: &Comparison) -> String {
     let Some(policy) = comparison.policies.iter().position(|policy| policy == RANDOM) else { return String::new() };
     let cells = comparison.programs.iter().filter_map(|program| Some((program, program.cells.get(policy)?)));
-    let points: Vec<_> = cells.filter(|(_, cell)| cell.measured()).collect();
+    let points: Vec<_> = cells.filter_map(|(program, cell)| Some((program, cell, cell.share?))).collect();
     if points.len() < 2 {
         return String::new();
     }
     let (left, right, top, bottom) = (60.0, 560.0, 34.0, 320.0);
     let steps =
-        |limit: fn(f64, f64) -> f64, from: f64| points.iter().map(|(_, c)| c.steps_max as f64).fold(from, limit);
+        |limit: fn(f64, f64) -> f64, from: f64| points.iter().map(|(_, c, _)| c.steps_max as f64).fold(from, limit);
     let (low, high) = (steps(f64::min, f64::MAX).max(1.0), steps(f64::max, 1.0));
     // What was never found stands apart at the left.
     let x = LogScale::new(0.5 / comparison.runs.max(1) as f64, 1.0, left + 30.0, right);
@@ -58,8 +58,8 @@ pub fn chart(comparison: &Comparison) -> String {
         c(bottom + 34.0)
     ));
     let mut labels: Vec<(f64, f64, f64)> = Vec::new();
-    for (program, cell) in &points {
-        let at = if cell.failing_runs == 0 { left } else { x.at(cell.share) };
+    for (program, cell, share) in &points {
+        let at = if cell.failing_runs == 0 { left } else { x.at(*share) };
         let (up, name) = (y.at(cell.steps_max as f64), escape(&program.name));
         let label = place(&mut labels, at + 6.0, up, 7.0 * program.name.chars().count() as f64);
         out.push_str(&format!(
@@ -67,7 +67,7 @@ pub fn chart(comparison: &Comparison) -> String {
              x=\"{}\" y=\"{}\">{name}</text>\n",
             c(at),
             c(up),
-            percent(cell.share),
+            percent(*share),
             number(cell.steps_max),
             c(at + 6.0),
             c(label)

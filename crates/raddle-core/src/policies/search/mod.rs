@@ -69,6 +69,7 @@ impl Choice {
         }
         let enabled = point.enabled.first_64();
         let (allowed, gives_way) = fair.look(point, enabled);
+        explored.fair |= allowed != enabled;
         let arrived = point.current.index();
         let current = (allowed & only(arrived) != 0).then_some(arrived);
         Some(Choice { enabled, allowed, current, arrived, gives_way })
