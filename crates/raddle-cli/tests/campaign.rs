@@ -217,6 +217,31 @@ fn each_kind_of_failure_has_its_name() {
 }
 
 #[test]
+fn a_call_that_never_comes_back_is_a_time_out_and_no_deadlock() {
+    let folder = Folder::new();
+    // Nobody models tee(2), and nobody writes into the pipe. The other thread is not held up.
+    let source =
+        "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n\
+        static int from[2], to[2];\n\
+        static void *copies(void *x) { tee(from[0], to[1], 1, 0); return x; }\n\
+        static void *prints(void *x) { puts(\"on\"); fflush(stdout); return x; }\n\
+        int main(void) { pthread_t a, b; if (pipe(from) || pipe(to)) return 1;\n\
+          pthread_create(&a, 0, copies, 0); pthread_create(&b, 0, prints, 0);\n\
+          pthread_join(b, 0); pthread_join(a, 0); return 0; }\n";
+    folder.program("waits", source);
+    for yields in ["1", "10"] {
+        let test =
+            ["test", "-q", "--json", "-", "--runs", "3", "--seed", "1", "--run-timeout", "1", "--yields", yields];
+        let (status, json) = outcome(&mut folder.raddle_with_runtime(&[&test[..], &["--", "./waits"]].concat()));
+        let report: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!((status, report["failures"][0]["kind"].as_str()), (1, Some("timeout")), "{json}");
+        assert!(json.contains("a system call that may block was made outside the model"), "{json}");
+    }
+    let refused = outcome(&mut folder.raddle_with_runtime(&["test", "--yields", "0", "--", "./waits"]));
+    assert_eq!(refused.0, 2);
+}
+
+#[test]
 fn a_failure_that_is_expected_is_none() {
     let folder = Folder::new();
     folder.program("three", &counting("return 3;"));

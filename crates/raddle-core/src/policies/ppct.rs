@@ -21,7 +21,7 @@
 //!   while, before T is created, has priority d, above all that change points give; a thread about to take b_i with
 //!   i ≥ 2 has priority d−i+1 < d, so X is preferred to it; and b_1 itself cannot come before T exists. With n known
 //!   beforehand, the order of creation must not depend on who is low, as in the paper, where threads have fixed
-//!   numbers; with n = 1 it may.
+//!   numbers (that of threads which several threads create may); with n = 1 it may.
 //! - Steps are counted as [`Point::step`] says, and k is learned or given, as in `pct`.
 //! - Starvation (section 5.5): when a high thread spins, or at any point with a small probability, or when nobody has
 //!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
@@ -181,7 +181,7 @@ mod tests {
     const RUNS: u64 = 20_000;
 
     /// Parameters: depth and k, n as given, the rest as by default.
-    fn parameters(depth: usize, k: u64, n: u64) -> [f64; 5] {
+    fn parameters(depth: usize, k: u64, n: u64) -> [f64; 4] {
         [depth as f64, k as f64, n as f64, 1000.0]
     }
 

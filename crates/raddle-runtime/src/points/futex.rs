@@ -80,7 +80,15 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
                 // mutexes only, which are modelled.
                 scheduler().escaped(Escape::UncontrolledCall);
                 lookout::call(me, || {
-                    syscall!(libc::SYS_futex, call.word, call.operation, call.value, call.time, call.second, call.value3)
+                    syscall!(
+                        libc::SYS_futex,
+                        call.word,
+                        call.operation,
+                        call.value,
+                        call.time,
+                        call.second,
+                        call.value3
+                    )
                 })
             }
         }
