@@ -17,6 +17,9 @@ const ENOUGH: f64 = 0.05;
 /// The largest depth that is told of: few bugs are deeper.
 const DEEPEST: u32 = 3;
 
+/// From so many runs on what a policy of a portfolio has not seen is worth a line.
+const TELLING: u64 = 20;
+
 /// What a campaign is worth.
 #[derive(Clone, Debug, Serialize)]
 pub struct Worth {
@@ -169,10 +172,11 @@ impl Worth {
         self.of_one()?.unseen_text()
     }
 
-    /// The same for the policies of a portfolio, each with its name: for all, or for the one that made most runs.
+    /// The same for the policies of a portfolio, each with its name: for all, or for the one that made most runs. Those
+    /// that made hardly any tell nothing.
     pub fn unseen_of_members(&self, all: bool) -> Vec<String> {
         let several = if self.schedules.len() > 1 { &self.schedules[..] } else { &[] };
-        let estimated = || several.iter().filter(|seen| seen.unseen.is_some());
+        let estimated = || several.iter().filter(|seen| seen.unseen.is_some() && seen.runs >= TELLING);
         let most = estimated().map(|seen| seen.runs).max().unwrap_or(0);
         let shown = estimated().filter(|seen| all || seen.runs == most).take(if all { usize::MAX } else { 1 });
         let text = |seen: &Seen| {
@@ -479,11 +483,15 @@ mod tests {
             report.counts.member = u64::from(run % 3 != 0);
             campaign.tally.add(&report);
         }
+        let mut report = sample::report(61, Verdict::Passed);
+        report.counts.member = 2;
+        campaign.tally.add(&report);
         let worth = Worth::new(&Summary { plan: &plan, campaign: &campaign });
         assert_eq!((worth.unseen_text(), worth.of_one().is_none()), (None, true));
         let name = |at: usize| member_name(at).expect("a name");
         let (one, all) = (worth.unseen_of_members(false), worth.unseen_of_members(true));
-        assert_eq!((one.len(), all.len()), (1, 2), "{all:?}");
+        // Of the third, which made one run, nothing is told.
+        assert_eq!((worth.schedules.len(), one.len(), all.len()), (3, 1, 2), "{all:?}");
         assert!(one[0].starts_with(&format!("of {}: ", name(1))) && one[0].contains("in 40 runs, about "), "{one:?}");
         assert!(all[0].starts_with(&format!("of {}: ", name(0))) && all[1] == one[0], "{all:?}");
         assert!(self::worth("random", 0, 0).unseen_of_members(true).is_empty());
