@@ -17,6 +17,8 @@ pub enum Op {
     Unlock(usize),
     /// Wait until thread n has ended.
     Join(usize),
+    /// End the process.
+    Exit,
 }
 
 /// Threads that are all there from the start, each a list of operations.
@@ -118,13 +120,14 @@ fn run_fully<P: Policy>(
             let op = program.threads[t].get(at[t]);
             let ready = match op {
                 None => false,
-                Some(Op::Step | Op::Unlock(_)) => true,
+                Some(Op::Step | Op::Unlock(_) | Op::Exit) => true,
                 Some(Op::Lock(l)) => holder[*l].is_none(),
                 Some(Op::Join(j)) => at[*j] == program.threads[*j].len(),
             };
             pending[t] = match op {
                 Some(Op::Lock(l)) => Event::new(EventKind::Lock, l + 1),
                 Some(Op::Unlock(l)) => Event::new(EventKind::Unlock, l + 1),
+                Some(Op::Exit) => Event::new(EventKind::ProcessExit, 0),
                 _ => Event::new(EventKind::Syscall, 0),
             };
             enabled.set(ThreadId(t as u16), ready);
@@ -158,10 +161,15 @@ fn run_fully<P: Policy>(
         match program.threads[t][at[t]] {
             Op::Lock(l) => holder[l] = Some(t),
             Op::Unlock(l) => holder[l] = None,
-            Op::Step | Op::Join(_) => {}
+            Op::Step | Op::Join(_) | Op::Exit => {}
         }
+        let exits = program.threads[t][at[t]] == Op::Exit;
         at[t] += 1;
         outcome.schedule.push(t);
         current = chosen;
+        if exits {
+            policy.end();
+            return outcome;
+        }
     }
 }

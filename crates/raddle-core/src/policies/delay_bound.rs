@@ -15,9 +15,13 @@
 //! campaign's first run, which is made without delays for that; in a portfolio the first run is made without delays,
 //! too.
 //!
+//! With `final-wait=on` the main thread does not end the process while another one can run, as for [`super::pct`]: that
+//! is no delay.
+//!
 //! k is learned, as for [`super::pct`].
 
 use super::changes;
+use crate::event::EventKind;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
@@ -40,6 +44,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
         Parameter::whole("n", 1.0, 0.0, MOST as f64, "the number of delays"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which they are drawn; 0: learned from earlier runs"),
         Parameter::choice("points", 0, &["uniform", "early", "late", "last"], "where they are likely: anywhere, near the beginning, near the end, or at the last steps of the first run"),
+        Parameter::switch("final-wait", false, "whether the main thread ends the process only when nobody else can run"),
     ]
 );
 
@@ -48,6 +53,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 pub struct DelayBound {
     delays: usize,
     at: [u64; MOST],
+    final_wait: bool,
 }
 
 /// A number below k, each doubling of it equally likely.
@@ -82,6 +88,7 @@ impl Policy for DelayBound {
     fn start(&mut self, run: &Run<'_>) {
         let mut rng = Rng::new(run.seed);
         self.delays = (run.parameters[0] as usize).min(MOST);
+        self.final_wait = run.parameters[3] != 0.0;
         if run.parameters[2] as u32 == LAST {
             return self.draw_last(run, &mut rng);
         }
@@ -95,7 +102,13 @@ impl Policy for DelayBound {
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         let delays = self.at[..self.delays].iter().filter(|at| **at == point.step).count();
-        (0..delays).fold(point.unpreempted(), |turn, _| point.next_turn(turn))
+        let chosen = (0..delays).fold(point.unpreempted(), |turn, _| point.next_turn(turn));
+        let ends = self.final_wait && chosen == ThreadId::MAIN && point.pending[0].kind == EventKind::ProcessExit;
+        if ends {
+            point.next_turn(chosen)
+        } else {
+            chosen
+        }
     }
 }
 
@@ -108,7 +121,7 @@ mod tests {
     fn schedules(threads: &[usize], delays: f64, k: f64) -> HashSet<Vec<usize>> {
         let program = toy::Program::straight(threads);
         let mut policy = toy::built(&DESCRIPTOR);
-        (0..2_000).map(|seed| toy::run(&mut policy, &program, seed, &[delays, k, 0.0]).schedule).collect()
+        (0..2_000).map(|seed| toy::run(&mut policy, &program, seed, &[delays, k, 0.0, 0.0]).schedule).collect()
     }
 
     #[test]
@@ -151,7 +164,7 @@ mod tests {
         let mut run = |seed, first| {
             let profile = crate::policy::Profile { steps: 7, first, ..Default::default() };
             let known = toy::Known { profile, lessons: None };
-            toy::run_with(&mut policy, &program, seed, &[1.0, 0.0, 3.0], known, |_, _| {}).schedule
+            toy::run_with(&mut policy, &program, seed, &[1.0, 0.0, 3.0, 0.0], known, |_, _| {}).schedule
         };
         assert_eq!(run(1, 0), [0, 0, 0, 0, 0, 0, 1], "nothing is known: the first run");
         // The last of six counted steps is the sixth of thread 0: it is delayed in half of the runs.
@@ -161,6 +174,22 @@ mod tests {
             // Five standard deviations.
             assert!(times.abs_diff(expected) as f64 <= 5.0 * (expected as f64).sqrt(), "{at}: {times}");
         }
+    }
+
+    #[test]
+    fn main_ends_the_process_last() {
+        use toy::Op::{Exit, Step};
+        let program = toy::Program { threads: vec![vec![Step, Exit], vec![Step; 3], vec![Step]] };
+        let mut policy = toy::built(&DESCRIPTOR);
+        let mut run = |seed, wait| toy::run(&mut policy, &program, seed, &[1.0, 4.0, 0.0, wait]).schedule;
+        for seed in 0..200 {
+            let (soon, late) = (run(seed, 0.0), run(seed, 1.0));
+            assert!(soon.last() == Some(&0) && late.last() == Some(&0));
+            // What comes before is the same until main would end it.
+            assert!(late.len() == 6 && late[..soon.len() - 1] == soon[..soon.len() - 1], "{soon:?} {late:?}");
+        }
+        let short = (0..200).filter(|&seed| run(seed, 0.0).len() < 6).count();
+        assert!(short > 100, "{short}");
     }
 
     #[test]

@@ -88,7 +88,7 @@ macro_rules! members {
 
 members! {
     /// Most bugs have depth 2, and so has what a campaign is worth.
-    Pct2, pct, [(0, 2.0)], 34;
+    Pct2, pct, [(0, 2.0)], 33;
     /// A bug of depth 3.
     Pct3, pct, [], 8;
     /// Nothing but an order of the threads.
@@ -109,8 +109,8 @@ members! {
     Delays, random_delay, [], 4;
     /// One delay anywhere.
     Delay, delay_bound, [], 2;
-    /// One delay at the end.
-    Last, delay_bound, [(2, 3.0)], 0;
+    /// One delay at the end, and the process ends when nobody else can run.
+    Last, delay_bound, [(2, 3.0), (3, 1.0)], 1;
     /// Two delays, the first of them at the end.
     LastTwo, delay_bound, [(0, 2.0), (2, 3.0)], 1;
     /// Changes close together.

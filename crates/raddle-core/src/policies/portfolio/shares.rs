@@ -1,6 +1,7 @@
 //! Who makes which runs, in hundredths, by class and by [slot](ENDS).
 //!
-//! Written by `crates/raddle-cli/examples/shares.rs`, whose head says how. Not to be edited.
+//! Written by `crates/raddle-cli/examples/shares.rs`, whose head says how, but for the shares of `Last` in runs 11 to 36
+//! of programs with three threads or more: `docs/src/policies.md` says why. Not to be edited.
 
 use super::Name::*;
 use super::{Row, CLASSES, ENDS};
@@ -78,7 +79,7 @@ pub(super) static COMPUTED: [[Row; ENDS.len()]; CLASSES.len()] = [
         // Run 10.
         &[(Pct1, 100)],
         // Runs 11 to 18.
-        &[(Stride, 82), (Pct2, 7), (Pct3, 3), (Urw, 3), (Pos, 2), (Short, 1), (Random, 1), (Delays, 1)],
+        &[(Stride, 57), (Last, 25), (Pct2, 7), (Pct3, 3), (Urw, 3), (Pos, 2), (Short, 1), (Random, 1), (Delays, 1)],
         // Runs 19 to 36.
         &[(Pct3, 82), (Pct2, 7), (Stride, 3), (Urw, 3), (Pos, 2), (Short, 1), (Random, 1), (Delays, 1)],
         // Runs 37 to 63.
@@ -132,9 +133,9 @@ pub(super) static COMPUTED: [[Row; ENDS.len()]; CLASSES.len()] = [
         // Run 10.
         &[(Pct1, 100)],
         // Runs 11 to 18.
-        &[(Short, 81), (Pct2, 7), (Stride, 3), (Urw, 3), (Pct3, 2), (Pos, 2), (Random, 1), (Delays, 1)],
+        &[(Last, 45), (Short, 36), (Pct2, 7), (Stride, 3), (Urw, 3), (Pct3, 2), (Pos, 2), (Random, 1), (Delays, 1)],
         // Runs 19 to 36.
-        &[(Short, 81), (Pct2, 7), (Stride, 3), (Urw, 3), (Pct3, 2), (Pos, 2), (Random, 1), (Delays, 1)],
+        &[(Short, 61), (Last, 20), (Pct2, 7), (Stride, 3), (Urw, 3), (Pct3, 2), (Pos, 2), (Random, 1), (Delays, 1)],
         // Runs 37 to 63.
         &[(Short, 81), (Pct2, 7), (Stride, 3), (Urw, 3), (Pct3, 2), (Pos, 2), (Random, 1), (Delays, 1)],
         // Runs 64 to 120.
