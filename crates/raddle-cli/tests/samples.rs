@@ -134,6 +134,8 @@ fn printed(folder: &Folder, root: &Path, command: &str) -> Vec<String> {
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(format!("{{ {command}\n}} 2>&1")).current_dir(folder.path()).env("PATH", path);
     shell.env("RADDLE_RUNTIME", support::runtime()).stdin(std::process::Stdio::null());
+    // A reader has no such settings, and a program that is told to print its stack has more points.
+    shell.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE");
     let output = shell.output().expect("a shell");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let text = text.replace(&folder.path().display().to_string(), HOME).replace(&root.display().to_string(), HOME);
