@@ -17,16 +17,20 @@ pub struct Priorities {
     seen: usize,
     /// Nothing is drawn: the later a thread is created, the higher is its priority.
     newest_first: bool,
+    /// First priorities are kept.
+    keeps: bool,
     lowest: i64,
     best: Tournament,
     /// 0 means that the thread has not been seen.
     priority: [i64; MAX_THREADS],
+    /// What each thread had at first, if that is kept.
+    first: [i64; MAX_THREADS],
 }
 
 impl Priorities {
     /// A run starts: no thread has been seen.
     pub fn start(&mut self) {
-        self.newest_first = false;
+        (self.newest_first, self.keeps) = (false, false);
         if self.seen != 0 {
             self.priority[..self.seen].fill(0);
             self.seen = 0;
@@ -54,9 +58,19 @@ impl Priorities {
         }
     }
 
-    /// After [`Priorities::start`] in the middle of a run: follows the enabled set as if all of it were new.
-    pub fn follow_all(&mut self, enabled: &EnabledSet, rng: &mut Rng) {
-        enabled.iter().for_each(|t| self.enter(t, rng));
+    /// After [`Priorities::start`]: first priorities are kept, so that they can be [given back](Priorities::restore).
+    pub fn keep_first(&mut self) {
+        self.keeps = true;
+    }
+
+    /// Every thread has its first priority again, if that was kept.
+    pub fn restore(&mut self) {
+        for t in 0..if self.keeps { self.seen } else { 0 } {
+            if self.priority[t] != 0 && self.priority[t] != self.first[t] {
+                self.set(ThreadId(t as u16), self.first[t]);
+            }
+        }
+        self.lowest = 0;
     }
 
     #[inline(always)]
@@ -65,6 +79,9 @@ impl Priorities {
         if t.index() >= self.seen || self.priority[t.index()] == 0 {
             self.seen = self.seen.max(t.index() + 1);
             self.priority[t.index()] = if self.newest_first { INITIAL + t.0 as i64 } else { random(rng) };
+            if self.keeps {
+                self.first[t.index()] = self.priority[t.index()];
+            }
         }
         self.best.insert(t.index(), &self.priority);
     }
