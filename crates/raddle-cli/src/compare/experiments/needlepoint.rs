@@ -76,7 +76,7 @@ pub const FIGURE_6: Experiment = Experiment {
     policies: &["ppct:d=depth", "pct:d=depth"],
     remarks: &[
         DRAWN,
-        "the paper: PPCT finds bugs as often as PCT, or more often. Here that is so for five of eight. In the other three \
+        "the paper: PPCT finds bugs as often as PCT, or more often. Where it is not so here, \
          the order of the high threads matters, which PCT draws and PPCT leaves to the kernel; the guarantee is the same",
     ],
     ..FIGURE_1
