@@ -12,7 +12,7 @@
 //! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many
 //!   steps as the longest phase of earlier runs had. Who fell has its first priority again, which the paper does not
 //!   say: else it would be low in all later phases, too. So each phase has an order of the threads that is as random as
-//!   that of a run, and the guarantee is for bugs within one phase, whatever came before it, with the k of a phase; an
+//!   that of a run, and the guarantee is for bugs within one phase that do not depend on what came before it, with the k of a phase; an
 //!   order of two threads (depth 1) is kept through all phases as without this. With `sequential=on` as well, k is
 //!   that of a whole run.
 //! - `final-wait=on`: the main thread is lowered before it ends the process, so that bugs that show late are
@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn phases_change_nothing_at_depth_1() {
         use toy::Op::{Join, Step};
-        // Thread 2 is alone twice; the order of threads 0 and 1 is the same before and after.
+        // Threads 0 and 1 wait for thread 2; their order is the same before and after it was alone.
         let program = toy::Program {
             threads: vec![
                 vec![Step, Step, Join(2), Step, Step],
