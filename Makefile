@@ -20,7 +20,6 @@ setup:
 	fi
 
 build:
-	$(CARGO) build --release -p raddle-runtime
 	$(CARGO) build --release
 
 demo: setup build
@@ -28,8 +27,7 @@ demo: setup build
 
 test: setup build
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release -p raddle-runtime -- -D warnings
-	$(CARGO) clippy --release -p raddle-runtime --features verify -- -D warnings
+	$(CARGO) clippy --release -p raddle-runtime --all-targets --features verify -- -D warnings
 	$(CARGO) clippy --release --all-targets -- -D warnings
 	$(CARGO) test --release -p raddle-runtime --lib --features verify
 	$(CARGO) test --release

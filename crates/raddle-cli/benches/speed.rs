@@ -51,7 +51,7 @@ impl Bench {
             .arg("--")
             .arg(program)
             .args(arguments)
-            .env("RADDLE_RUNTIME", root().join("target/release/libraddle_runtime.so"))
+            .env_remove("RADDLE_RUNTIME")
             .current_dir(self.folder.path())
             .output()
             .expect("raddle runs");

@@ -3,19 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use raddle_core::schedule::ParseError;
+use raddle_report::exit_code;
 
-use crate::campaign::each_test::EachTestError;
-use crate::campaign::target_error::TargetError;
+use crate::arguments::config::ConfigError;
+use crate::arguments::resolve::OptionError;
 use crate::compile::CompileError;
-use crate::config::ConfigError;
-use crate::exit_code;
-use crate::inspect::elf::Refusal;
-use crate::options::OptionError;
-use crate::own_policies::OwnPoliciesError;
-use crate::policy_choice::PolicyError;
-use crate::runtime_library::RuntimeError;
-use crate::sync_functions::SyncFunctionError;
 
 /// A command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -26,64 +18,15 @@ pub enum Error {
     /// An option is wrong.
     #[error(transparent)]
     Options(#[from] OptionError),
-    /// A function of `--sync-function` is not there.
+    /// The engine cannot do it.
     #[error(transparent)]
-    SyncFunction(#[from] SyncFunctionError),
-    /// There is no runtime library.
-    #[error(transparent)]
-    Runtime(#[from] RuntimeError),
+    Engine(#[from] raddle_engine::Error),
     /// A runtime library does not say which policies it has.
     #[error(transparent)]
-    OwnPolicies(#[from] OwnPoliciesError),
-    /// The program cannot be controlled.
-    #[error("{program}: {refusal}")]
-    Refused {
-        /// As the user named it.
-        program: String,
-        /// Why.
-        refusal: Refusal,
-    },
-    /// The program cannot be run.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The tests of a program cannot be listed.
-    #[error(transparent)]
-    EachTest(#[from] EachTestError),
+    OwnPolicies(#[from] raddle_engine::plan::own_policies::OwnPoliciesError),
     /// The compiler of `raddle cc` or `raddle c++` could not do its work.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// It has no tests that could be listed.
-    #[error(
-        "{program} does not list its tests: --each-test works for GoogleTest, Catch2 and Rust's own test programs"
-    )]
-    NoTests {
-        /// The program.
-        program: String,
-    },
-    /// A schedule file is damaged.
-    #[error("{path} is not a good schedule file: {source}")]
-    Schedule {
-        /// The file.
-        path: PathBuf,
-        /// Where and how.
-        source: ParseError,
-    },
-    /// A schedule file has parameters of a policy that this version does not know.
-    #[error("{path} cannot be replayed by this version of raddle: {source}")]
-    SchedulePolicy {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: PolicyError,
-    },
-    /// A schedule file that another version wrote, or that was edited, has something unknown.
-    #[error("{path} cannot be replayed: {reason}")]
-    NotReplayable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
     /// A file cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {
@@ -110,7 +53,7 @@ pub enum Error {
     #[error("cannot choose the cores to run on: {0}")]
     Cores(#[source] io::Error),
     /// `raddle compare` without a program.
-    #[error("there is nothing to compare: name a program after --, a folder with --suite or an experiment with --experiment")]
+    #[error("there is nothing to compare: name a program after -- or a folder with --suite")]
     NothingToCompare,
     /// A folder without programs.
     #[error("{suite} has no program that was asked for: a program is a .c, .cc or .rs file with a header (`// bug:`, `// kind:`)")]
@@ -126,14 +69,6 @@ pub enum Error {
         /// Why.
         reason: String,
     },
-    /// There is no such experiment.
-    #[error("there is no experiment `{name}`; {hint}")]
-    NoExperiment {
-        /// What was asked for.
-        name: String,
-        /// What may have been meant.
-        hint: String,
-    },
     /// Something else, with its reasons.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
@@ -143,7 +78,7 @@ impl Error {
     /// The exit status that says so.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Target(error) => error.exit_code(),
+            Error::Engine(error) => error.exit_code(),
             Error::Compile(error) => error.exit_code(),
             _ => exit_code::USAGE,
         }

@@ -1,38 +1,35 @@
-//! The raddle command line: campaigns, replay, reports.
+//! The raddle command line: arguments, commands and text. What it does, the engine does.
 //!
 //! `main` is thin: it hands the words of the command line to [`run`], which gives the exit status.
+//!
+//! | module | one idea |
+//! |---|---|
+//! | [`arguments`] | the command line and the project file, and what they come to |
+//! | [`commands`] | the commands, one file each |
+//! | [`display`] | what a person sees while a campaign goes on |
+//! | [`text`] | what a person reads when it is over |
+//! | [`compare`] | policies side by side |
+//! | [`compile`] | `raddle cc` and `raddle c++` |
+//! | [`cargo`] | `cargo raddle` |
 
-pub mod args;
-pub mod ask;
-pub mod campaign;
+pub mod arguments;
 pub mod cargo;
 pub mod commands;
 pub mod compare;
 pub mod compile;
-pub mod config;
-pub mod dynamic_symbols;
-pub mod environment;
+pub mod display;
 pub mod error;
-pub mod exit_code;
-pub mod inspect;
-pub mod options;
-pub mod own_policies;
-pub mod policy_choice;
-pub mod report;
-pub mod runtime_library;
-pub mod suggest;
-pub mod suppressions;
-pub mod sync_functions;
-pub mod sys;
+pub mod text;
 
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::Parser;
 
-use args::{Cli, Command};
+use arguments::{Cli, Command};
 use compile::compiler::Driver;
 use error::Error;
+use raddle_report::exit_code;
 
 /// Runs a command line and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -74,7 +71,7 @@ fn execute(command: &Command) -> Result<u8, Error> {
         Command::Compare(args) => commands::compare::run(args),
         Command::Cc(args) => commands::compile::run(Driver::C, &args.arguments),
         Command::Cxx(args) => commands::compile::run(Driver::Cxx, &args.arguments),
-        Command::Bundle(args) => Ok(commands::bundle::run(args)?),
+        Command::Bundle(args) => commands::bundle::run(args),
         Command::Policies(args) => commands::policies::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Completions(args) => commands::completions::run(args),

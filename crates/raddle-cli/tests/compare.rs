@@ -6,7 +6,6 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use raddle_core::statistics::proportion::clopper_pearson;
 use serde_json::Value;
 use support::{counting, outcome, Folder, DEADLOCK};
 
@@ -199,11 +198,6 @@ fn wrong_input_is_named() {
     check(&["--suite", "empty"], "empty has no program that was asked for");
     check(&["--suite", "nowhere"], "cannot read nowhere");
     check(&["--suite", "empty", "--", "./alone"], "exclude each other");
-    check(&["--experiment", "pct-12"], "there is no experiment `pct-12`");
-    check(
-        &["--experiment", "all", "--json", "-"],
-        "several experiments and --json, --csv, --html and --raw exclude each other",
-    );
     check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");
 }
 
@@ -237,70 +231,6 @@ fn the_time_and_an_interrupt_keep_what_there_is() {
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(report["end"], "interrupted");
     assert!(report["programs"][0]["cells"][0]["runs"].as_u64() > Some(0), "{report}");
-}
-
-#[test]
-fn equation_3_holds_on_a_real_program() {
-    let folder = Folder::new();
-    let arguments = ["compare", "--experiment", "stride-equation-3", "--seed", "1", "--runs", "1500", "--no-guard"];
-    let output =
-        folder.raddle_with_runtime(&[&arguments[..], &["--json", "out.json"]].concat()).output().expect("raddle runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
-    let rows: Vec<Value> = serde_json::from_str(&text).expect("rows");
-    assert_eq!(rows.len(), 9, "{said}");
-    for row in &rows {
-        let number = |value: &Value| value.as_f64().expect("a number");
-        let (exact, equation) = (number(&row["exact"]), number(&row["equation"]));
-        for share in [&row["toy"], &row["program"]] {
-            let (hits, runs) = (share["hits"].as_u64().expect("hits"), share["runs"].as_u64().expect("runs"));
-            // 18 such checks, each of which fails by chance in one of 10,000 seeds.
-            assert!(clopper_pearson(hits, runs, 0.9999).contains(exact), "{row}");
-        }
-        assert!((exact - equation).abs() < 0.05, "{row}");
-    }
-}
-
-#[test]
-fn an_experiment_takes_its_programs_by_their_rows() {
-    let folder = Folder::new();
-    let suite = folder.path().join("suite");
-    std::fs::create_dir(&suite).expect("a folder");
-    let header = "// bug: x\n// kind: deadlock\n// depth: 2\n// row: needlepoint:NSPR\n";
-    std::fs::write(suite.join("monitor.c"), format!("{header}{DEADLOCK}")).expect("written");
-    std::fs::write(suite.join("other.c"), format!("// bug: y\n// kind: deadlock\n{DEADLOCK}")).expect("written");
-    let arguments =
-        ["compare", "--experiment", "needlepoint-table-2", "--suite", "suite", "--seed", "1", "--runs", "80"];
-    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
-    assert_eq!(status, 0, "{said}");
-    assert!(said.contains("NeedlePoint, table 2: is the bug found in 1,000 runs?"), "{said}");
-    let row = said.lines().find(|line| line.contains("│ NSPR")).unwrap_or_else(|| panic!("no row: {said}"));
-    assert!(row.contains("monitor") && row.contains("yes / yes"), "{row}");
-    assert!(!said.contains("│ other") && !said.contains("other.c"), "{said}");
-}
-
-#[test]
-fn several_experiments_make_a_page() {
-    let folder = Folder::new();
-    let suite = folder.path().join("suite");
-    std::fs::create_dir(&suite).expect("a folder");
-    let header = "// bug: x\n// kind: deadlock\n// depth: 2\n// row: needlepoint:NSPR\n";
-    std::fs::write(suite.join("monitor.c"), format!("{header}{DEADLOCK}")).expect("written");
-    let experiments = "needlepoint-table-2,pct-table-3,guarantee,portfolio,needlepoint-7";
-    let arguments = ["compare", "--experiment", experiments, "--suite", "suite", "--seed", "1", "--runs", "400"];
-    let more = ["--repeat", "3", "--limit", "20", "--markdown", "page.md"];
-    let (status, said) = outcome(&mut folder.raddle_with_runtime(&[&arguments[..], &more].concat()));
-    assert_eq!(status, 0, "{said}");
-    let page = std::fs::read_to_string(folder.path().join("page.md")).expect("the page");
-    // The guarantee holds for both, and the portfolio finds it.
-    let guaranteed = |line: &&str| line.starts_with("| monitor |") && line.matches("| yes |").count() == 2;
-    assert_eq!(page.lines().filter(guaranteed).count(), 1, "{page}");
-    assert!(page.contains("missed by the portfolio and found by another: none"), "{page}");
-    // What has no programs there, or no kernels, is named and does not stop the others.
-    assert_eq!(page.matches("\n## ").count(), 3, "{page}");
-    assert!(said.contains("PCT, table 3") && said.contains("no program of suite stands for a row of it"), "{said}");
-    assert!(said.contains("fork-join.c cannot be compared"), "{said}");
 }
 
 /// Where the other thread does not run first, longer than a cell of a second has, and than runs may take after that.

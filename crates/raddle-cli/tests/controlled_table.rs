@@ -1,14 +1,13 @@
 //! The table in docs/src/controlled.md is true: it names every function of libc that the runtime
 //! interposes, and no other.
 //!
-//! The runtime comes from RADDLE_RUNTIME, or from target/release of this workspace.
+//! The runtime is the one that RADDLE_RUNTIME names, or the one that raddle brings along.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSymbol};
-use raddle_cli::runtime_library::{FILE_NAME, VARIABLE};
 
 /// The first cell of the header of the tables that count.
 const HEADER: &str = "Function";
@@ -73,16 +72,7 @@ fn root() -> PathBuf {
 }
 
 fn runtime() -> PathBuf {
-    let path = match std::env::var_os(VARIABLE) {
-        Some(path) => PathBuf::from(path),
-        None => root().join("target/release").join(FILE_NAME),
-    };
-    assert!(
-        path.is_file(),
-        "there is no runtime library at {}; build it with `cargo build --release -p raddle-runtime`, or name it in {VARIABLE}",
-        path.display()
-    );
-    path
+    raddle_engine::runtime::find(None).expect("a runtime library")
 }
 
 /// The functions that a library defines for others.

@@ -34,8 +34,7 @@ fn compile(name: &str, folder: &Path) -> PathBuf {
 }
 
 fn campaign(binary: &Path, folder: &Path, policy: &str, runs: u64) -> Value {
-    let runtime = std::env::var_os("RADDLE_RUNTIME")
-        .map_or_else(|| root().join("target/release/libraddle_runtime.so"), PathBuf::from);
+    let runtime = raddle_engine::runtime::find(None).expect("a runtime library");
     let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
         .args(["test", "--quiet", "--json", "-", "--keep-going", "--no-guard", "--seed", "7", "--policy", policy])
         .args(["--runs", &runs.to_string(), "--"])

@@ -1,27 +1,17 @@
-//! The part of raddle that needs no process: events, thread ids, the [`policy::Policy`] contract,
-//! the policies, the schedule format and the layout of the memory that the command line and the
-//! runtime share.
+//! The part of raddle that needs no process: events, thread ids, the [`policy::Policy`] contract, the policies and
+//! their decorators.
 //!
-//! The runtime uses this crate inside other people's processes, so everything but the text formats
-//! works without `std` and without allocation.
+//! The runtime uses this crate inside other people's processes, so it works without `std` and without allocation.
 
-#![cfg_attr(not(any(test, feature = "std")), no_std)]
+#![cfg_attr(not(test), no_std)]
 
-pub mod block;
 pub mod decorators;
 pub mod enabled;
 pub mod event;
-pub mod hooks;
 pub mod lessons;
 pub mod policies;
 pub mod policy;
-pub mod policy_list;
-pub mod races;
 pub mod rng;
-#[cfg(feature = "std")]
-pub mod schedule;
-#[cfg(feature = "std")]
-pub mod statistics;
 pub mod thread;
 
 #[cfg(test)]

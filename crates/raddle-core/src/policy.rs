@@ -255,7 +255,7 @@ pub struct Others<'a> {
 /// the policy says nothing.
 pub const PATIENCE: u64 = 1_000_000_000;
 
-#[cfg(any(test, feature = "std"))]
+#[cfg(test)]
 impl<P: Policy + ?Sized> Policy for Box<P> {
     fn start(&mut self, run: &Run<'_>) {
         (**self).start(run);

@@ -71,7 +71,6 @@ pub fn run<P: Policy>(policy: &mut P, program: &Program, seed: u64, parameters: 
 }
 
 /// Runs a toy program under a policy as long as its schedule so far is of interest.
-#[cfg(feature = "std")]
 pub fn run_while<P: Policy>(
     policy: &mut P,
     program: &Program,

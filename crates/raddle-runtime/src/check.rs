@@ -11,8 +11,12 @@
 use core::ffi::{c_char, c_int, c_void, CStr};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use raddle_core::block::{self, command, event, Block, Outcome, Summary, Wishes, SUMMARIES};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::check::CHECKS;
+use raddle_protocol::control::{command, event};
+use raddle_protocol::results::SUMMARIES;
+use raddle_protocol::settings::flag;
+use raddle_protocol::{text, Block, Escape, Outcome, Summary, Wishes};
 
 use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
@@ -86,7 +90,7 @@ unsafe fn has_note(start: usize, size: usize) -> bool {
                 return false;
             }
             let owner = core::slice::from_raw_parts((start + at + 12) as *const u8, name);
-            if owner == NAME && kind == block::CHECKS {
+            if owner == NAME && kind == CHECKS {
                 return true;
             }
             at += 12 + round(name) + round(value);
@@ -147,7 +151,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, lengt
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn raddle_runtime_report(buffer: *mut c_char, size: usize) -> usize {
     let Some(block) = control::block() else { return 0 };
-    let text = block::text(&block.verdict);
+    let text = text(&block.verdict);
     if size > 0 {
         let n = text.len().min(size - 1);
         // SAFETY: the caller's buffer.
@@ -284,11 +288,11 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     }
     for (run, i) in (first..=last).zip(0..SUMMARIES) {
         let seed = block.settings.run_seed(run);
-        let replays = block.settings.flags & block::flag::REPLAY != 0;
+        let replays = block.settings.flags & flag::REPLAY != 0;
         let seed = if replays { block.settings.seed } else { seed };
         // SAFETY: the caller's body; the command line reads the summaries, and writes settings, after the order.
         unsafe {
-            (*(block as *const Block).cast_mut()).settings.run = run;
+            (*(block as *const Block).cast_mut()).settings.number = run;
             let Some(failed) = iterate(seed, Decides::Engine, body, argument) else {
                 // No schedule is left.
                 return 0;
@@ -324,7 +328,7 @@ unsafe fn again_is_possible() -> bool {
 }
 
 /// Escapes that do not make a run unrepeatable.
-const QUIET: u64 = 1 << block::Escape::Futex as u32;
+const QUIET: u64 = 1 << Escape::Futex as u32;
 
 unsafe fn leaked() {
     // SAFETY: between two runs.

@@ -10,9 +10,11 @@
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use raddle_core::block::{self, flag, Block};
 use raddle_core::policy::{Descriptor, Kind};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::block::ADDRESS;
+use raddle_protocol::settings::flag;
+use raddle_protocol::{Block, PolicySettings};
 
 use crate::access::lease::Lease;
 use crate::access::Access;
@@ -31,7 +33,7 @@ use crate::tls::Segments;
 use crate::{dispatch, failure, policies, switch, sys};
 
 /// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
-/// the end of the one and the start of the other. Away from the target's addresses, see [`block::ADDRESS`].
+/// the end of the one and the start of the other. Away from the target's addresses, see [`ADDRESS`].
 pub const POLICY_ADDRESS: usize = 0x2000_0020_0000 + PAGE / 2;
 /// Where the runtime's memory starts. All of it is one mapping, because a fork pays for each.
 const FIRST_ADDRESS: usize = (POLICY_ADDRESS - switch::identity::SIZE) / PAGE * PAGE;
@@ -43,7 +45,7 @@ pub const STACKS_ADDRESS: usize = (STATE_ADDRESS + size_of::<State>()).next_mult
 const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
 
 const PAGE: usize = 4096;
-const _: () = assert!(END_ADDRESS <= block::ADDRESS, "the block follows");
+const _: () = assert!(END_ADDRESS <= ADDRESS, "the block follows");
 
 /// Two addresses that a run with few threads touches lie on one page.
 const fn same_page(a: usize, b: usize) -> bool {
@@ -222,8 +224,19 @@ pub fn touch() {
 /// The policy that the settings name, and what it needs. To look for it touches code and texts that a run does not
 /// need.
 pub fn policy(block: &Block) -> Option<&'static Descriptor> {
-    let policy = policies::find(block::text(&block.settings.policy));
+    let wanted = &block.settings.run.policy;
+    // A replay follows its decisions; this runtime may not even have the policy that made them.
+    let policy = if block.settings.flags & flag::REPLAY != 0 {
+        raddle_core::policies::ALL.first()
+    } else {
+        policies::find(wanted.name.as_str()).filter(|policy| has_parameters(policy, wanted))
+    };
     policy.inspect(|policy| names::survey(policy))
+}
+
+/// Whether a policy has these parameters, in this order: a runtime that was built elsewhere may have others.
+fn has_parameters(policy: &Descriptor, wanted: &PolicySettings) -> bool {
+    policy.parameters.iter().map(|parameter| parameter.name).eq(wanted.parameters().map(|(name, _)| name))
 }
 
 /// Where the policy's state lies: in the block, if it outlives the run.
@@ -242,8 +255,8 @@ fn policy_memory(block: &Block, policy: &Descriptor) -> *mut u8 {
 #[link_section = "raddle_run"]
 pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     let Some(policy) = policy else {
-        let name = block::text(&block.settings.policy);
-        failure::internal(format_args!("this runtime has no policy named {name}"));
+        let name = block.settings.run.policy.name.as_str();
+        failure::internal(format_args!("this runtime has no policy `{name}` with the parameters that were asked for"));
     };
     // SAFETY: there is one thread; the memory is reserved and zeroed.
     let s = unsafe { scheduler() };

@@ -11,9 +11,10 @@ use core::arch::global_asm;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
-use raddle_core::block::{flag, Escape, OsReason, Outcome, Points};
-use raddle_core::hooks::offers;
 use raddle_core::ThreadId;
+use raddle_protocol::hooks::offers;
+use raddle_protocol::settings::flag;
+use raddle_protocol::{Escape, OsReason, Outcome, Points};
 
 use crate::control::{self, scheduler};
 use crate::points::{errno, futex, set_errno};
@@ -96,7 +97,7 @@ pub fn set_action(signal: c_int, action: &KernelAction) {
 pub fn prepare() {
     // SAFETY: the visitor only writes the two words.
     unsafe { dl_iterate_phdr(find_text, core::ptr::null_mut()) };
-    let wanted = control::block().is_some_and(|b| b.settings.flags & flag::NO_DISPATCH == 0);
+    let wanted = control::block().is_some_and(|b| b.settings.run.dispatch);
     AVAILABLE.store(wanted && TEXT_LENGTH.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
     if wanted {
         install(libc::SIGSYS, on_trap as *const () as usize, libc::SA_SIGINFO | libc::SA_NODEFER);
@@ -402,7 +403,7 @@ fn lock_of_its_own(me: ThreadId, request: &Request, through_libc: bool) {
                 || of_std
                 || control::state().access.spins.comes_from(me, word)
         };
-        let sees_atomics = access::offers() != 0 && s.settings().points >= Points::Atomic as u32;
+        let sees_atomics = access::offers() != 0 && s.settings().run.points >= Points::Atomic;
         if !sees_atomics || !is_seen() {
             s.escaped(Escape::Futex);
         }

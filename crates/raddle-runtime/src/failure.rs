@@ -4,9 +4,11 @@
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{self, event, flag, Block, OsReason, Outcome, ThreadReport, ThreadState};
 use raddle_core::decorators::replay::Divergence;
 use raddle_core::ThreadId;
+use raddle_protocol::control::event;
+use raddle_protocol::settings::flag;
+use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
 
 use crate::access::lease::Lease;
 use crate::points::call;
@@ -102,8 +104,8 @@ pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
 }
 
 /// Puts a message into the results.
-pub fn write_message(results: &mut block::Results, message: fmt::Arguments<'_>) {
-    struct Into<'a>(&'a mut block::Results);
+pub fn write_message(results: &mut Results, message: fmt::Arguments<'_>) {
+    struct Into<'a>(&'a mut Results);
     impl Write for Into<'_> {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             let at = self.0.message_len as usize;

@@ -6,8 +6,10 @@
 //!
 //! Rules for code in here: it runs before main, inside other people's locks, in forked children and
 //! in signal handlers. No thread-local state, no allocation, no libc call on the path of a schedule
-//! point, no panic. A runtime with policies of its own is a cdylib crate that depends on this one
-//! and calls [`register!`].
+//! point, no panic.
+//!
+//! The library itself is a crate of type `cdylib` that depends on this one and calls [`runtime!`], or [`register!`] if it
+//! has policies of its own. raddle-runtime-image builds the library that comes with raddle.
 //!
 //! The functions that nearly every run calls lie together, in the section `raddle_run`: the child of a fork
 //! server pays for each stretch of text that it is the first to touch, and the rest is eight times as long.
@@ -23,8 +25,10 @@ pub mod check;
 pub mod control;
 pub mod dispatch;
 pub mod failure;
+pub mod library;
 pub mod memory;
 pub mod model;
+pub mod output;
 pub mod pointers;
 pub mod points;
 pub mod policies;
@@ -39,21 +43,3 @@ pub mod tick;
 pub mod tls;
 #[cfg(feature = "verify")]
 mod verify;
-
-#[cfg(not(test))]
-#[panic_handler]
-fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    failure::internal(format_args!("{info}"))
-}
-
-// What unwinding asks about frames of this library: exceptions and cancellation of the program pass
-// through (_URC_CONTINUE_UNWIND). Hidden, so that a program that shares Rust's libstd keeps its own.
-#[cfg(not(test))]
-core::arch::global_asm!(
-    ".globl rust_eh_personality",
-    ".hidden rust_eh_personality",
-    ".type rust_eh_personality,@function",
-    "rust_eh_personality:",
-    "mov eax, 8",
-    "ret",
-);

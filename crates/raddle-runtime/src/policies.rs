@@ -5,12 +5,15 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_char, CStr};
-use core::fmt::{self, Write};
 
+use raddle_core::policies;
 use raddle_core::policy::{Descriptor, Kind};
-use raddle_core::{block, policies, policy_list};
+use raddle_protocol::block::FD_VARIABLE;
+use raddle_protocol::policy_list;
+use raddle_protocol::settings::SEARCH_BYTES;
 
-use crate::{sys, syscall};
+use crate::output::Output;
+use crate::sys;
 
 const MOST: usize = 16;
 
@@ -50,20 +53,22 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
     policy_list::check(descriptor);
     let outlives_runs = matches!(descriptor.kind, Kind::Systematic);
-    let most = if outlives_runs { block::SEARCH_BYTES } else { STATE_SIZE };
+    let most = if outlives_runs { SEARCH_BYTES } else { STATE_SIZE };
     assert!(descriptor.layout.size() <= most, "a policy's state is at most 1 MiB, that of a systematic one 64 MiB");
     assert!(descriptor.layout.align() <= 64, "a policy's state is aligned to a cache line at most");
     descriptor
 }
 
-/// Registers a policy of a runtime built out of tree: `register!(DESCRIPTOR);`.
+/// Makes a runtime library with policies of its own: `register!(DESCRIPTOR);`, or all of them, separated by commas. It
+/// is used once in a crate of type `cdylib`, and includes [`runtime!`](crate::runtime).
 #[macro_export]
 macro_rules! register {
-    ($descriptor:expr) => {
+    ($($descriptor:expr),+ $(,)?) => {
+        $crate::runtime!();
         const _: () = {
             extern "C" fn __raddle_register() {
                 // No item of ours: the expression means what it means at the caller's.
-                $crate::policies::register(const { $crate::policies::checked(&$descriptor) });
+                $($crate::policies::register(const { $crate::policies::checked(&$descriptor) });)+
             }
             #[used]
             #[link_section = ".init_array"]
@@ -79,11 +84,11 @@ macro_rules! register {
 pub unsafe fn list_if_asked(environment: *mut *mut c_char) {
     // SAFETY: the caller's promise.
     let (asked, under_control) =
-        unsafe { (value(environment, policy_list::VARIABLE), value(environment, block::FD_VARIABLE)) };
+        unsafe { (value(environment, policy_list::VARIABLE), value(environment, FD_VARIABLE)) };
     if asked != Some(b"1") || under_control.is_some() {
         return;
     }
-    let mut out = Out { buffer: [0; 512], used: 0 };
+    let mut out = Output::to(1);
     let written = policy_list::write(&mut out, all()).and_then(|()| out.flush());
     sys::exit_group(written.is_err().into());
 }
@@ -106,41 +111,6 @@ unsafe fn value<'a>(mut environment: *mut *mut c_char, name: &str) -> Option<&'a
     None
 }
 
-/// Standard output.
-struct Out {
-    buffer: [u8; 512],
-    used: usize,
-}
-
-impl Out {
-    fn flush(&mut self) -> fmt::Result {
-        let mut rest = &self.buffer[..self.used];
-        while !rest.is_empty() {
-            // SAFETY: reads the buffer only.
-            match unsafe { syscall!(sys::SYS_write, 1, rest.as_ptr(), rest.len()) } {
-                n if n > 0 => rest = &rest[n as usize..],
-                n if n == -(libc::EINTR as isize) => {}
-                _ => return Err(fmt::Error),
-            }
-        }
-        self.used = 0;
-        Ok(())
-    }
-}
-
-impl Write for Out {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for part in text.as_bytes().chunks(self.buffer.len()) {
-            if part.len() > self.buffer.len() - self.used {
-                self.flush()?;
-            }
-            self.buffer[self.used..self.used + part.len()].copy_from_slice(part);
-            self.used += part.len();
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,8 +119,7 @@ mod tests {
     const DESCRIPTOR: Descriptor = Descriptor { name: "of-the-test", ..policies::random::DESCRIPTOR };
     const SECOND: Descriptor = Descriptor { summary: "replaced", ..policies::random::DESCRIPTOR };
 
-    crate::register!(DESCRIPTOR);
-    crate::register!(SECOND);
+    crate::register!(DESCRIPTOR, SECOND);
 
     #[test]
     fn registered_policies_come_first() {

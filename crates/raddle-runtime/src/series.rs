@@ -4,7 +4,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{Block, Outcome, Results, Summary, SUMMARIES};
+use raddle_protocol::results::SUMMARIES;
+use raddle_protocol::{Block, Outcome, Results, Summary};
 
 use crate::{race, sys, syscall};
 
@@ -17,7 +18,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line waits for the series; zero bytes are valid results.
     unsafe {
-        (*block).settings.run = run;
+        (*block).settings.number = run;
         (*block).settings.seed = (*block).settings.run_seed(run);
         (&raw mut (*block).results).cast::<u8>().write_bytes(0, core::mem::offset_of!(Results, message));
         (*block).control.heartbeat.store(0, Ordering::Relaxed);

@@ -5,13 +5,19 @@
 //! through /proc/self/environ.
 
 use core::ffi::{c_char, c_int, c_void};
+use core::fmt::{self, Display, Write};
+use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use raddle_core::block::{self, command, event, fallback, flag, Block};
 use raddle_core::policy::Descriptor;
 use raddle_core::ThreadId;
+use raddle_protocol::block::{ADDRESS, FD_VARIABLE, LAYOUT, MAGIC};
+use raddle_protocol::control::{command, event, fallback};
+use raddle_protocol::settings::flag;
+use raddle_protocol::Block;
 
 use crate::control::{self, Mode};
+use crate::output::Output;
 use crate::scheduler::names;
 use crate::{dispatch, points, real, series, sys, syscall};
 
@@ -41,12 +47,18 @@ pub fn attach() {
     let Some(fd) = descriptor_from_environment() else {
         return control::pass_through();
     };
-    let Some(block) = map_block(fd) else {
-        sys::complain("raddle: the block in RADDLE_BLOCK cannot be used: is the runtime of another version?\n");
-        return control::pass_through();
-    };
-    control::set_block(block);
-    control::reserve();
+    match map_block(fd) {
+        Ok(block) => {
+            control::set_block(block);
+            control::reserve();
+        }
+        Err(unusable) => {
+            let mut output = Output::to(2);
+            // If standard error is closed, there is nowhere left to report that.
+            let _ = writeln!(output, "raddle: {unusable}").and_then(|()| output.flush());
+            control::pass_through();
+        }
+    }
 }
 
 /// Makes everything ready for a run; once.
@@ -109,27 +121,74 @@ fn descriptor_from_environment() -> Option<i32> {
 }
 
 fn concat_key() -> &'static [u8] {
-    debug_assert_eq!(block::FD_VARIABLE, "RADDLE_BLOCK");
+    debug_assert_eq!(FD_VARIABLE, "RADDLE_BLOCK");
     b"RADDLE_BLOCK="
 }
 
-fn map_block(fd: i32) -> Option<*mut Block> {
-    // SAFETY: MAP_FIXED_NOREPLACE replaces nothing; the file's size is checked against its contents.
+/// Why the block cannot be used.
+#[derive(Debug, PartialEq)]
+enum Unusable {
+    /// The descriptor is not that of a block.
+    NoBlock { fd: i32 },
+    /// The block is that of a raddle built from other sources.
+    OtherLayout { layout: u64 },
+    /// The kernel did not map it where it belongs.
+    NotMapped { error: isize },
+}
+
+impl Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unusable::NoBlock { fd } => write!(
+                f,
+                "descriptor {fd}, which {FD_VARIABLE} names, is not a block of shared memory from raddle, so the \
+                 program runs without control; unset {FD_VARIABLE}, or start the program with `raddle test`"
+            ),
+            Unusable::OtherLayout { layout } => write!(
+                f,
+                "the block of shared memory has layout {layout:016x}, but this runtime library (version {}) expects \
+                 {LAYOUT:016x}, so the program runs without control; rebuild the library from the sources of this \
+                 raddle, or leave out --runtime and RADDLE_RUNTIME",
+                env!("CARGO_PKG_VERSION")
+            ),
+            Unusable::NotMapped { error } => write!(
+                f,
+                "the block of shared memory cannot be mapped at {ADDRESS:#x} (error {error}), so the program runs \
+                 without control; that address must be free, and the limit of address space (ulimit -v) high enough"
+            ),
+        }
+    }
+}
+
+const _: () = assert!(offset_of!(Block, magic) == 0 && offset_of!(Block, layout) == 8);
+
+/// Looks at the first words of a block, which every build of raddle has in the same place, and at its size.
+fn check_header(fd: i32, header: &[u64; 2], size: usize) -> Result<(), Unusable> {
+    match *header {
+        [MAGIC, LAYOUT] if size >= Block::LOG_OFFSET => Ok(()),
+        [MAGIC, layout] if layout != LAYOUT => Err(Unusable::OtherLayout { layout }),
+        _ => Err(Unusable::NoBlock { fd }),
+    }
+}
+
+fn map_block(fd: i32) -> Result<*mut Block, Unusable> {
+    // SAFETY: the kernel fills the structure and the header, which may hold any numbers. MAP_FIXED_NOREPLACE replaces
+    // nothing; the file's size is checked against its contents.
     unsafe {
         let mut stat: libc::stat = core::mem::zeroed();
-        if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 || (stat.st_size as usize) < Block::LOG_OFFSET {
-            return None;
-        }
+        let mut header = [0u64; 2];
+        syscall!(libc::SYS_fstat, fd, &mut stat as *mut _);
+        syscall!(libc::SYS_pread64, fd, header.as_mut_ptr(), size_of_val(&header), 0);
+        check_header(fd, &header, stat.st_size as usize)?;
         let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let at = syscall!(sys::SYS_mmap, block::ADDRESS, stat.st_size, protection, flags, fd, 0);
+        let at = syscall!(sys::SYS_mmap, ADDRESS, stat.st_size, protection, flags, fd, 0);
         // The program sees its own descriptors only.
         syscall!(libc::SYS_close, fd);
-        if at as usize != block::ADDRESS {
-            return None;
+        match at as usize {
+            ADDRESS => Ok(ADDRESS as *mut Block),
+            _ => Err(Unusable::NotMapped { error: -at }),
         }
-        let block = at as *mut Block;
-        ((*block).magic == block::MAGIC && (*block).version == block::VERSION).then_some(block)
     }
 }
 
@@ -473,5 +532,29 @@ unsafe fn become_run(block: &Block, server: c_int) {
         if block.settings.directory[0] != 0 {
             syscall!(libc::SYS_chdir, block.settings.directory.as_ptr());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_of_another_build_is_told_from_what_is_no_block() {
+        assert_eq!(check_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET), Ok(()));
+        assert_eq!(check_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET - 1), Err(Unusable::NoBlock { fd: 7 }));
+        // The block of another build may be smaller than ours.
+        assert_eq!(check_header(7, &[MAGIC, 0x1234], 4096), Err(Unusable::OtherLayout { layout: 0x1234 }));
+        assert_eq!(check_header(7, &[0, LAYOUT], Block::LOG_OFFSET), Err(Unusable::NoBlock { fd: 7 }));
+    }
+
+    #[test]
+    fn messages_say_what_to_do() {
+        let text = Unusable::OtherLayout { layout: 0x1234 }.to_string();
+        assert!(text.contains("has layout 0000000000001234, but"), "{text}");
+        assert!(text.contains(&format!("expects {LAYOUT:016x}")), "{text}");
+        assert!(text.contains("rebuild the library from the sources of this raddle"), "{text}");
+        let text = Unusable::NoBlock { fd: 7 }.to_string();
+        assert!(text.starts_with("descriptor 7, which RADDLE_BLOCK names, is not a block"), "{text}");
     }
 }

@@ -7,8 +7,9 @@
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 
-use raddle_core::block::{flag, Escape};
 use raddle_core::EventKind;
+use raddle_protocol::settings::flag;
+use raddle_protocol::Escape;
 
 use crate::control::{self, current, point, scheduler, Inside};
 use crate::dispatch::{install, text_contains};

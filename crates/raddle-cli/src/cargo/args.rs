@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::visible::Visible;
-use crate::args::TestOptions;
+use crate::arguments::TestOptions;
 
 /// Explores schedules of a cargo project's tests and programs, with their atomics or all of their memory visible.
 #[derive(Parser, Debug)]
@@ -119,7 +119,7 @@ pub struct Visibility {
 impl Visibility {
     /// What is to be visible, for these options.
     pub fn visible(&self, options: &TestOptions) -> Visible {
-        let needed = matches!(options.points.as_deref(), Some("memory" | "race")) || options.fail_on.is_some();
+        let needed = matches!(options.run.points.as_deref(), Some("memory" | "race")) || options.fail_on.is_some();
         Visible { memory: self.memory || needed, std: self.std }
     }
 }
@@ -308,7 +308,7 @@ mod tests {
         let test = test(&["--runs", "5", "bank", "-p", "a", "transfer", "-j2", "--jobs", "3", "--", "--skip", "slow"]);
         assert_eq!(test.filters, ["bank", "transfer"]);
         assert_eq!(test.harness, ["--skip", "slow"]);
-        assert_eq!((test.options.runs, test.options.jobs), (Some(5), Some(3)));
+        assert_eq!((test.options.runs, test.options.run.jobs), (Some(5), Some(3)));
         assert_eq!(test.packages.for_build().0, ["--package", "a", "--jobs", "2"]);
     }
 

@@ -15,9 +15,9 @@ use super::error::CargoError;
 use super::visible::Visible;
 use super::wrapper::{self, Settings};
 use super::{recording, users_wrapper, TARGET};
-use crate::args::TestOptions;
+use crate::arguments::TestOptions;
 use crate::error::Error;
-use crate::exit_code;
+use raddle_report::exit_code;
 
 /// Variables that are set for cargo and are nobody else's business.
 pub const OURS: [&str; 5] = [wrapper::VARIABLE, recording::VARIABLE, "RUSTC_WRAPPER", "RUSTC_BOOTSTRAP", BUILD_DIR];
@@ -166,7 +166,7 @@ fn make_directory(directory: &Path, visible: Visible) -> Result<PathBuf, CargoEr
         "raddle {}\nflags {}\nhooks {:016x}\n",
         env!("CARGO_PKG_VERSION"),
         visible.flags().join(" "),
-        raddle_core::schedule::checksum(archive)
+        raddle_schedule::checksum(archive)
     );
     let is_current = std::fs::read_to_string(&stamp_file).is_ok_and(|text| text == stamp);
     if is_current && hooks.is_file() {

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::campaign::each_test::EachTestError;
 use crate::error::Error;
-use crate::exit_code;
+use raddle_engine::each_test::EachTestError;
+use raddle_report::exit_code;
 
 /// A command could not do its work.
 #[derive(Debug, thiserror::Error)]

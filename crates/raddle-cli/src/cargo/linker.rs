@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use raddle_core::schedule::checksum;
+use raddle_schedule::checksum;
 
 use super::wrapper::Settings;
 use super::TARGET;

@@ -1,14 +1,11 @@
 //! What became of one test.
 
-use serde::{Deserialize, Serialize};
-
-use crate::campaign::{Campaign, End};
-use crate::exit_code;
-use crate::report::{count, number};
+use raddle_engine::campaign::{self, End};
+use raddle_report::exit_code;
+use raddle_report::words::{count, number};
 
 /// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// No schedule made it fail.
     Passed,
@@ -28,7 +25,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Of a campaign in which so many threads are the harness's own.
-    pub fn of(campaign: &Campaign, harness: u64) -> Verdict {
+    pub fn of(campaign: &campaign::Outcome, harness: u64) -> Verdict {
         let tally = &campaign.tally;
         match &campaign.end {
             _ if !campaign.findings.is_empty() => Verdict::Failed,
@@ -40,6 +37,19 @@ impl Verdict {
             _ if tally.runs > 0 && tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
             _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,
             _ => Verdict::Passed,
+        }
+    }
+
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::NotConcurrent => "not_concurrent",
+            Verdict::NotControlled => "not_controlled",
+            Verdict::Cut => "cut",
+            Verdict::Interrupted => "interrupted",
+            Verdict::Broken => "broken",
         }
     }
 
@@ -58,7 +68,7 @@ impl Verdict {
 }
 
 /// What became of one test.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Outcome {
     /// How it ended.
     pub verdict: Verdict,
@@ -77,7 +87,7 @@ pub struct Outcome {
     /// The report for a person, of a failure.
     pub text: String,
     /// The report for a program.
-    pub report: Option<serde_json::Value>,
+    pub report: Option<Box<raddle_report::Report>>,
 }
 
 impl Outcome {
@@ -104,9 +114,9 @@ impl Outcome {
         }
     }
 
-    /// Of a process that died without a word.
+    /// Of a test whose exploration did not come to its end.
     pub fn lost(how: &str) -> Outcome {
-        Outcome::broken(format!("the process that explored this test {how}"), exit_code::INTERNAL)
+        Outcome::broken(format!("the thread that explored this test {how}"), exit_code::INTERNAL)
     }
 
     /// How much was done.

@@ -1,119 +1,59 @@
-//! Several tests at once, each in a process of its own, with results in the order of the tests.
-//!
-//! A campaign forks its jobs and needs a process with one thread for that, so tests are explored in processes and not
-//! in threads. A result comes back through a file in memory.
+//! Several tests at once, each explored by a thread of its own, with results in the order of the tests.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
-use libc::pid_t;
+use raddle_engine::os::sys;
 
 use super::outcome::Outcome;
-use crate::sys;
+use crate::display::interrupt;
 
-static INTERRUPTED: AtomicU32 = AtomicU32::new(0);
-
-/// Whether the user has pressed Ctrl-C since the pool was first used.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed) > 0
-}
-
-extern "C" fn heard(_: libc::c_int) {
-    if INTERRUPTED.fetch_add(1, Ordering::Relaxed) > 0 {
-        // SAFETY: _exit may be called in a signal handler; the children die with us.
-        unsafe { libc::_exit(130) }
-    }
-}
-
-/// A test that is being explored.
-struct Busy {
-    pid: pid_t,
-    test: usize,
-    slot: usize,
-    result: File,
-}
-
-/// Explores tests `0..count`, so many at once, and hands over their results in order. After Ctrl-C no further test is
-/// begun; those that were not are handed over as `None`.
+/// Explores tests `0..count`, a number of them at once, and hands over their results in order. `explore` is told which
+/// core to use, unless a test may use the cores as it likes. After Ctrl-C no further test is begun; those that were not
+/// are handed over as `None`.
 pub fn explore(
     count: usize,
     at_once: usize,
-    explore: impl Fn(usize) -> Outcome,
+    explore: impl Fn(usize, Option<usize>) -> Outcome + Sync,
     mut done: impl FnMut(usize, Option<Outcome>),
-) -> io::Result<()> {
-    // The terminal sends Ctrl-C to the children as well, which then end with what they have.
-    sys::on_signal(libc::SIGINT, heard);
+) {
+    interrupt::listen();
     let cores = sys::cores_from_here();
     let at_once = at_once.min(count);
-    let mut busy: Vec<Busy> = Vec::new();
+    let next = AtomicUsize::new(0);
     let mut results: Vec<Option<Outcome>> = (0..count).map(|_| None).collect();
-    let (mut next, mut handed) = (0, 0);
-    while handed < count {
-        while next < count && busy.len() < at_once && !interrupted() {
-            let slot = (0..at_once).find(|slot| busy.iter().all(|b| b.slot != *slot)).unwrap_or(0);
+    let mut handed = 0;
+    thread::scope(|scope| {
+        let (send, ended) = mpsc::channel();
+        for slot in 0..at_once {
             // One test alone may use the cores as it likes.
             let core = cores.get(slot % cores.len().max(1)).copied().filter(|_| at_once > 1);
-            busy.push(begin(next, slot, core, &explore)?);
-            next += 1;
-        }
-        if !busy.is_empty() {
-            let mut ended = wait(&mut busy)?;
-            results[ended.test] = Some(outcome(&mut ended));
-        }
-        while handed < count && (results[handed].is_some() || (interrupted() && handed >= next)) {
-            done(handed, results[handed].take());
-            handed += 1;
-        }
-    }
-    Ok(())
-}
-
-fn begin(test: usize, slot: usize, core: Option<usize>, explore: impl Fn(usize) -> Outcome) -> io::Result<Busy> {
-    let mut result = sys::memfd(c"raddle-test")?;
-    let parent = std::process::id() as pid_t;
-    // SAFETY: this process has one thread, so the child may do anything.
-    match sys::check(unsafe { libc::fork() })? {
-        0 => {
-            if sys::die_with(parent) {
-                if let Some(core) = core {
-                    // Without a core of its own a test is slower, but not wrong.
-                    let _ = sys::pin_to(&[core]);
+            let (send, next, explore) = (send.clone(), &next, &explore);
+            scope.spawn(move || {
+                while !interrupt::requested() {
+                    let test = next.fetch_add(1, Ordering::Relaxed);
+                    if test >= count {
+                        break;
+                    }
+                    // A fault of ours must not take the results of other tests with it.
+                    let outcome = panic::catch_unwind(AssertUnwindSafe(|| explore(test, core)));
+                    // The receiver lives as long as the scope.
+                    let _ = send.send((test, outcome.unwrap_or_else(|_| Outcome::lost("broke down"))));
                 }
-                let outcome = explore(test);
-                // A result that cannot be written is missed by the parent.
-                let _ = serde_json::to_vec(&outcome).map(|bytes| result.write_all(&bytes));
-            }
-            // SAFETY: leaves without running what the parent has registered.
-            unsafe { libc::_exit(0) }
+            });
         }
-        pid => Ok(Busy { pid, test, slot, result }),
-    }
-}
-
-/// Waits until one of the processes has ended.
-fn wait(busy: &mut Vec<Busy>) -> io::Result<Busy> {
-    loop {
-        let mut status = 0;
-        // SAFETY: the status is a local.
-        let pid = unsafe { libc::waitpid(-1, &mut status, 0) };
-        if let Some(at) = busy.iter().position(|b| b.pid == pid) {
-            return Ok(busy.swap_remove(at));
-        }
-        if pid < 0 {
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
+        drop(send);
+        for (test, outcome) in ended {
+            results[test] = Some(outcome);
+            while handed < count && results[handed].is_some() {
+                done(handed, results[handed].take());
+                handed += 1;
             }
         }
-    }
-}
-
-fn outcome(ended: &mut Busy) -> Outcome {
-    let mut bytes = Vec::new();
-    let read = ended.result.rewind().and_then(|()| ended.result.read_to_end(&mut bytes));
-    match read.map(|_| serde_json::from_slice(&bytes)) {
-        Ok(Ok(outcome)) => outcome,
-        _ => Outcome::lost("died without a result; did the test kill it, or did memory run out?"),
+    });
+    for (test, result) in results.iter_mut().enumerate().skip(handed) {
+        done(test, result.take());
     }
 }

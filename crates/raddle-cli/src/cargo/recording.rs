@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::build::OURS;
 use super::error::CargoError;
-use crate::exit_code;
+use raddle_report::exit_code;
 
 /// The first word of the runner's command line.
 pub const WORD: &str = "explore";

@@ -4,7 +4,7 @@ use super::args;
 use super::build::{check, status, Cargo};
 use super::error::CargoError;
 use super::recording;
-use crate::args::{Test, TestOptions};
+use crate::arguments::{Test, TestOptions};
 use crate::commands;
 use crate::error::Error;
 
@@ -33,6 +33,6 @@ pub fn run(args: &args::Run) -> Result<u8, CargoError> {
 /// Options with more variables; those of the user win.
 pub fn with_variables(mut options: TestOptions, variables: Vec<(String, String)>) -> TestOptions {
     let more = variables.into_iter().map(|(name, value)| format!("{name}={value}"));
-    options.env = more.chain(options.env).collect();
+    options.run.env = more.chain(options.run.env).collect();
     options
 }

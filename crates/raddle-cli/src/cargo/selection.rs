@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::recording::Recording;
-use crate::ask::ask;
-use crate::campaign::each_test::arguments::{split, Arguments};
-use crate::campaign::each_test::EachTestError;
+use raddle_engine::each_test::arguments::{split, Arguments};
+use raddle_engine::each_test::EachTestError;
+use raddle_engine::os::ask::ask;
 
 /// Listing takes milliseconds.
 const LIMIT: Duration = Duration::from_secs(60);

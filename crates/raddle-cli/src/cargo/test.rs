@@ -7,7 +7,11 @@ use std::io::BufReader;
 use std::process::Stdio;
 use std::time::Instant;
 
-use serde_json::{json, Value};
+use raddle_engine::each_test;
+use raddle_report::words::count;
+use raddle_report::{exit_code, TestReport, TestReports};
+
+use raddle_engine::options::Options;
 
 use super::args::{self, Words};
 use super::artifacts::{self, Artifact};
@@ -20,14 +24,12 @@ use super::output::{self, Paint};
 use super::recording::{self, Recording};
 use super::selection::{Selection, Tests};
 use super::{doctests, pool};
-use crate::campaign::each_test;
+use crate::arguments::config;
+use crate::arguments::resolve::{Resolved, Verbosity};
 use crate::commands::test::worst;
 use crate::commands::{print, write_json};
-use crate::config;
+use crate::display::interrupt;
 use crate::error::Error;
-use crate::exit_code;
-use crate::options::Options;
-use crate::report::count;
 
 /// What `cargo test` says of a failure.
 const FAILED: u8 = 101;
@@ -41,15 +43,15 @@ pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let defaults = config::defaults(&directory).map_err(Error::from)?;
     let given = args.options.clone().or(defaults);
     let visible = args.visibility.visible(&given);
-    let options = Options::resolve(given).map_err(Error::from)?;
+    let Resolved { engine: options, verbosity, .. } = Resolved::of(given)?;
     let cargo = Cargo::prepare(&args.packages, visible)?;
-    let artifacts = build(args, &cargo, &options)?;
+    let artifacts = build(args, &cargo, &verbosity)?;
     let executables = record(args, &cargo, artifacts)?;
     let selection = Selection::new(&args.filters, &args.harness);
-    if args.options.seed.is_none() && !options.quiet && !selection.list {
+    if !options.seed_given && !verbosity.quiet && !selection.list {
         eprintln!("note: the seed is {0}; with --seed {0} the same schedules are explored again", options.seed);
     }
-    let mut session = Session::new(args, options, selection);
+    let mut session = Session::new(args, options, verbosity, selection);
     let several = executables.iter().any(|(artifact, _)| artifact.manifest != executables[0].0.manifest);
     let mut failed = Vec::new();
     for (artifact, recording) in &executables {
@@ -58,7 +60,7 @@ pub fn run(args: &args::Test) -> Result<u8, CargoError> {
             let package = if several { format!("-p {} ", package(artifact, recording)) } else { String::new() };
             failed.push(format!("{package}{}", artifact.option()));
         }
-        if pool::interrupted() || (!passed && !args.no_fail_fast) {
+        if interrupt::requested() || (!passed && !args.no_fail_fast) {
             break;
         }
     }
@@ -82,10 +84,10 @@ fn targets(args: &args::Test) -> Words {
 }
 
 /// Builds the test executables.
-fn build(args: &args::Test, cargo: &Cargo, options: &Options) -> Result<Vec<Artifact>, CargoError> {
+fn build(args: &args::Test, cargo: &Cargo, verbosity: &Verbosity) -> Result<Vec<Artifact>, CargoError> {
     let mut command = cargo.command("test", &args.packages)?;
     command.args(targets(args).0).args(["--no-run", "--message-format=json-render-diagnostics"]);
-    command.args(Words::default().flag("--quiet", options.quiet).flag("--verbose", options.verbose).0.iter());
+    command.args(Words::default().flag("--quiet", verbosity.quiet).flag("--verbose", verbosity.verbose).0.iter());
     command.stdout(Stdio::piped());
     let mut child = command.spawn().map_err(not_started(command.get_program()))?;
     let artifacts = child.stdout.take().map(|messages| artifacts::read(BufReader::new(messages)));
@@ -130,22 +132,23 @@ fn say_doctests(artifact: &Artifact) {
 struct Session<'a> {
     args: &'a args::Test,
     options: Options,
+    verbosity: Verbosity,
     selection: Selection,
     paint: Paint,
     /// Whether standard output is for JSON.
     to_stderr: bool,
     tests: usize,
     statuses: Vec<u8>,
-    reports: Vec<Value>,
+    reports: Vec<TestReport>,
     suites: Vec<Suite>,
 }
 
 impl<'a> Session<'a> {
-    fn new(args: &'a args::Test, options: Options, selection: Selection) -> Session<'a> {
-        let to_stderr = options.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    fn new(args: &'a args::Test, options: Options, verbosity: Verbosity, selection: Selection) -> Session<'a> {
+        let to_stderr = verbosity.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
         let paint = Paint(if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() });
         let (statuses, reports, suites) = (Vec::new(), Vec::new(), Vec::new());
-        Session { args, options, selection, paint, to_stderr, tests: 0, statuses, reports, suites }
+        Session { args, options, verbosity, selection, paint, to_stderr, tests: 0, statuses, reports, suites }
     }
 
     fn say(&self, text: &str) {
@@ -158,7 +161,7 @@ impl<'a> Session<'a> {
 
     /// Explores the tests of an executable; says whether none failed.
     fn executable(&mut self, artifact: &Artifact, recording: &Recording) -> Result<bool, CargoError> {
-        if !self.options.quiet {
+        if !self.verbosity.quiet {
             eprint!("{}", output::running(&artifact.title(), &artifact.path, Paint(console::colors_enabled_stderr())));
         }
         let libtest = each_test::is_libtest(&artifact.path)?;
@@ -172,18 +175,18 @@ impl<'a> Session<'a> {
             self.list(&tests);
             return Ok(true);
         }
-        let mut options = self.options.clone();
+        let mut verbosity = self.verbosity.clone();
         // Several lines of progress would be in each other's way.
-        options.quiet |= options.jobs > 1;
-        let executable = Executable::new(recording, &self.args.options, &options, libtest)?;
+        verbosity.quiet |= self.options.jobs > 1;
+        let executable = Executable::new(recording, &self.options, &verbosity, libtest)?;
         self.tell(&output::header(tests.shown().len()));
         let started = Instant::now();
-        let outcomes = self.explore(&executable, &tests)?;
+        let outcomes = self.explore(&executable, &tests);
         let seconds = started.elapsed().as_secs_f64();
         let results: Vec<_> =
             tests.selected.iter().map(String::as_str).zip(outcomes.iter().map(Option::as_ref)).collect();
         let passed = outcomes.iter().flatten().all(|o| !matches!(o.verdict, Verdict::Failed | Verdict::Broken));
-        if !self.options.quiet || !passed {
+        if !self.verbosity.quiet || !passed {
             self.say(&output::failures(&results));
             self.say(&output::result(&results, &tests, seconds, self.paint));
         }
@@ -192,7 +195,7 @@ impl<'a> Session<'a> {
     }
 
     /// Explores tests and prints their lines, with the ignored ones in their places.
-    fn explore(&self, executable: &Executable, tests: &Tests) -> Result<Vec<Option<Outcome>>, CargoError> {
+    fn explore(&self, executable: &Executable, tests: &Tests) -> Vec<Option<Outcome>> {
         let shown = tests.shown();
         let mut lines = shown.iter();
         let mut outcomes = Vec::new();
@@ -201,10 +204,10 @@ impl<'a> Session<'a> {
                 self.tell(&output::ignored(ignored, self.paint));
             }
         };
-        let explored = pool::explore(
+        pool::explore(
             tests.selected.len(),
             self.options.jobs,
-            |test| executable.explore(&tests.selected[test], &self.selection),
+            |test, core| executable.explore(&tests.selected[test], &self.selection, core),
             |test, outcome| {
                 let name = &tests.selected[test];
                 ignored_up_to(Some(name));
@@ -212,14 +215,13 @@ impl<'a> Session<'a> {
                 outcomes.push(outcome);
             },
         );
-        explored.map_err(|error| Error::Other(anyhow::anyhow!("tests cannot be started: {error}")))?;
         ignored_up_to(None);
-        Ok(outcomes)
+        outcomes
     }
 
     /// Says what is no failure.
     fn tell(&self, text: &str) {
-        if !self.options.quiet {
+        if !self.verbosity.quiet {
             self.say(text);
         }
     }
@@ -272,15 +274,15 @@ impl<'a> Session<'a> {
         if status == exit_code::NOTHING_CONTROLLED {
             eprintln!("note: nothing was under control: none of these tests has threads that raddle saw");
         }
-        let cut = self.reports.iter().filter(|report| report["verdict"] == json!(Verdict::Cut)).count();
+        let cut = self.reports.iter().filter(|report| report.verdict.as_deref() == Some(Verdict::Cut.name())).count();
         if cut > 0 {
             eprintln!(
                 "note: {} never came to an end, which says nothing about the end; --max-steps allows more steps",
                 count(cut as u64, "test")
             );
         }
-        if let Some(path) = &self.options.json {
-            write_json(path, &json!({ "version": 1, "tests": self.reports }))?;
+        if let Some(path) = &self.verbosity.json {
+            write_json(path, &TestReports { version: raddle_report::VERSION, tests: self.reports.clone() })?;
         }
         if let Some(path) = &self.args.junit {
             std::fs::write(path, junit::document(&self.suites))
@@ -288,7 +290,7 @@ impl<'a> Session<'a> {
         }
         Ok(match status {
             exit_code::FAILURE => FAILED,
-            _ if pool::interrupted() => INTERRUPTED,
+            _ if interrupt::requested() => INTERRUPTED,
             status => status,
         })
     }
@@ -315,10 +317,11 @@ fn say_failed(failed: &[String], many: bool) {
 }
 
 /// The report of a test: that of its campaign, and whose it is.
-fn report(suite: &str, test: &str, outcome: &Outcome) -> Value {
-    let mut report = outcome.report.clone().unwrap_or_else(|| json!({}));
-    report["suite"] = suite.into();
-    report["test"] = test.into();
-    report["verdict"] = json!(outcome.verdict);
-    report
+fn report(suite: &str, test: &str, outcome: &Outcome) -> TestReport {
+    TestReport {
+        test: test.to_string(),
+        suite: Some(suite.to_string()),
+        verdict: Some(outcome.verdict.name().to_string()),
+        report: outcome.report.as_deref().cloned(),
+    }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linker;
 use super::visible::Visible;
-use crate::exit_code;
+use raddle_report::exit_code;
 
 /// The variable that tells the wrapper what to do.
 pub const VARIABLE: &str = "RADDLE_CARGO_WRAPPER";

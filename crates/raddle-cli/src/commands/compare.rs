@@ -4,126 +4,32 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::test::{Said, Tester};
-use super::{print, program, write_json};
-use crate::args::{self, TestOptions};
-use crate::campaign::interrupt;
-use crate::campaign::stdin::Stdin;
+use raddle_engine::options::{within, Options};
+use raddle_engine::plan::stdin::Stdin;
+use raddle_engine::subject::Subject;
+use raddle_report::exit_code;
+
+use super::{print, write_json};
+use crate::arguments::resolve::{duration, OptionError, Resolved};
+use crate::arguments::{self, config, RunOptions, TestOptions};
 use crate::compare::build::Builder;
-use crate::compare::experiments::{self, Experiment, Shown};
 use crate::compare::policies::{self, Wanted};
 use crate::compare::raw::Raw;
 use crate::compare::suite::{self, Entry};
 use crate::compare::{csv, html, table, Candidate, Comparer, Comparison, Known, Skipped};
-use crate::config;
 use crate::error::Error;
-use crate::exit_code;
-use crate::options::{within, OptionError, Options};
-use crate::runtime_library;
-use crate::sync_functions::SyncFunctions;
-use crate::sys;
 
 /// Repetitions when none are asked for.
 const DEFAULT_REPEAT: u64 = 5;
-
-/// The folder of programs that an experiment takes when none is named.
-const DEFAULT_SUITE: &str = "bugs";
 
 /// Where a suite is built, in the folder of schedules.
 const BUILD: &str = "build";
 
 /// Runs the command.
-pub fn run(args: &args::Compare) -> Result<u8, Error> {
-    match args.experiment.as_deref() {
-        Some("list") => {
-            print(&experiments::list());
-            Ok(exit_code::OK)
-        }
-        Some(names) => {
-            if !args.command.is_empty() {
-                return Err(OptionError::Conflict("--experiment", "a program").into());
-            }
-            match &experiments::named(names)?[..] {
-                [experiment] => {
-                    let shown = made(args, experiment, &Known::default())?;
-                    write_page(args, &[*experiment], &[shown])?;
-                    Ok(exit_code::OK)
-                }
-                several => make_all(args, several),
-            }
-        }
-        None => one(args),
-    }
-}
-
-/// Makes several experiments, one after the other.
-fn make_all(args: &args::Compare, wanted: &[&'static Experiment]) -> Result<u8, Error> {
-    let files = [&args.json, &args.csv, &args.html, &args.raw];
-    if files.into_iter().any(Option::is_some) {
-        return Err(OptionError::Conflict("several experiments", "--json, --csv, --html and --raw").into());
-    }
-    let known = Known::default();
-    let seed = setup(args, None, &known)?.options.seed;
-    let args = &args::Compare { seed: Some(seed), ..args.clone() };
-    let mut sections = Vec::new();
-    for experiment in wanted {
-        print(&format!("## {}\n\n", experiment.name));
-        match made(args, experiment, &known) {
-            Ok(shown) => sections.push(shown),
-            // A suite need not have programs for all of them.
-            Err(Error::NoPrograms { suite }) => {
-                print(&format!("{}: no program of {} stands for a row of it\n", experiment.title, suite.display()));
-            }
-            // The others may take hours, and say as much without this one.
-            Err(error) => print(&format!("{}: {error}\n", experiment.title)),
-        }
-        print("\n");
-        if interrupt::requested() {
-            break;
-        }
-        // What there is, is written each time: all of it takes hours.
-        write_page(args, wanted, &sections)?;
-    }
-    Ok(exit_code::OK)
-}
-
-/// Makes an experiment and prints it.
-fn made(args: &args::Compare, experiment: &'static Experiment, known: &Known) -> Result<Shown, Error> {
-    let setup = setup(args, Some(experiment), known)?;
-    let shown = match experiment.alone {
-        Some(alone) => {
-            if [&args.csv, &args.html, &args.raw].into_iter().any(Option::is_some) {
-                return Err(OptionError::Conflict(experiment.name, "--csv, --html and --raw").into());
-            }
-            let shown = alone(args, &setup)?;
-            if !setup.options.quiet {
-                print(&shown.text());
-            }
-            shown
-        }
-        None => {
-            let (candidates, skipped) = setup.suite_candidates(args, experiment)?;
-            let comparison = setup.compare(args, &candidates, skipped)?;
-            write(args, &setup, &comparison, Some(experiment))?;
-            experiment.beside(&comparison)
-        }
-    };
-    Ok(shown)
-}
-
-/// Writes the page that was asked for.
-fn write_page(args: &args::Compare, wanted: &[&Experiment], sections: &[Shown]) -> Result<(), Error> {
-    let Some(path) = &args.markdown else { return Ok(()) };
-    let words = std::env::args().skip(1);
-    let command = std::iter::once("raddle".to_string()).chain(words).collect::<Vec<_>>().join(" ");
-    write_text(path, &experiments::page(experiments::title(wanted), &command, &sys::machine(), sections))
-}
-
-/// Makes one comparison.
-fn one(args: &args::Compare) -> Result<u8, Error> {
-    let setup = setup(args, None, &Known::default())?;
+pub fn run(args: &arguments::Compare) -> Result<u8, Error> {
+    let setup = Setup::new(args, Defaults::default())?;
     let (candidates, skipped) = match (&setup.suite, &args.command[..]) {
-        (Some(_), []) => setup.entries(args, None)?,
+        (Some(_), []) => setup.candidates(args, None)?,
         (None, [_, ..]) => (vec![candidate(&args.command)], Vec::new()),
         (None, []) => return Err(Error::NothingToCompare),
         (Some(_), _) => return Err(OptionError::Conflict("--suite", "a program").into()),
@@ -139,104 +45,105 @@ fn one(args: &args::Compare) -> Result<u8, Error> {
     }
 }
 
+/// What a comparison is when nothing else is asked for: an experiment has its own.
+#[derive(Clone, Default)]
+pub struct Defaults {
+    /// Runs of each program under each policy.
+    pub runs: Option<u64>,
+    /// Repetitions.
+    pub repeat: Option<u64>,
+    /// Which runs are sampled.
+    pub coverage: Option<u64>,
+    /// Without the starvation guard.
+    pub bare: bool,
+    /// All repetitions stop at their first failure: there are no shares.
+    pub first_only: bool,
+    /// The policies, by their names. Those that are not there are left out.
+    pub policies: Option<Vec<String>>,
+    /// The folder of programs.
+    pub suite: Option<PathBuf>,
+    /// The time for one policy on one program.
+    pub limit: Option<Duration>,
+    /// What was measured already.
+    pub known: Known,
+}
+
 /// What holds for all programs of a comparison.
 #[derive(Clone)]
 pub struct Setup {
     /// The options of the campaigns.
     pub options: Options,
+    /// Say nothing while it goes on.
+    pub quiet: bool,
     /// Repetitions.
     pub repeat: u64,
     /// All repetitions stop at their first failure: there are no shares.
     pub first_only: bool,
     /// The policies.
     pub policies: Vec<Wanted>,
-    /// Policies that an experiment names but that are not there.
+    /// Policies that were named by default but are not there.
     pub missing: Vec<Skipped>,
     /// The folder of programs.
     pub suite: Option<PathBuf>,
     limit: Option<Duration>,
     known: Known,
-    runtime: PathBuf,
-    directory: PathBuf,
-    stdin: Stdin,
-}
-
-fn setup(args: &args::Compare, experiment: Option<&Experiment>, known: &Known) -> Result<Setup, Error> {
-    let directory = std::env::current_dir().map_err(Error::Directory)?;
-    let defaults = config::defaults(&directory)?;
-    let mut given = test_options(args).or(TestOptions { policy: None, json: None, time: None, ..defaults });
-    let repeat = args.repeat.or(experiment.map(|e| e.repeat)).unwrap_or(DEFAULT_REPEAT);
-    if let Some(experiment) = experiment {
-        given.runs = args.runs.or(Some(experiment.runs));
-        given.coverage = given.coverage.or(experiment.coverage);
-        given.no_guard |= experiment.bare && args.guard.is_none();
-    }
-    let options = Options::resolve(given)?;
-    let asked = policies::split(&args.policies);
-    let mut missing = Vec::new();
-    let policies = match experiment {
-        _ if !asked.is_empty() => {
-            for wanted in &asked {
-                wanted.choice(None, options.runtime.as_deref())?;
-            }
-            asked
-        }
-        // What a paper compares may not be there.
-        Some(experiment) => {
-            let wanted = experiment.policies.iter().map(|text| Wanted { text: (*text).to_string() });
-            let mut there = Vec::new();
-            for wanted in wanted {
-                match wanted.choice(None, options.runtime.as_deref()) {
-                    Ok(_) => there.push(wanted),
-                    Err(error) => missing.push(Skipped { program: wanted.text, reason: error.to_string() }),
-                }
-            }
-            there
-        }
-        None => policies::all(),
-    };
-    let suite = args.suite.clone().or_else(|| experiment.map(|_| PathBuf::from(DEFAULT_SUITE)));
-    let runtime = runtime_library::find(options.runtime.as_deref())?;
-    let stdin = Stdin::from_ours(|_| {}).map_err(Error::Stdin)?;
-    let repeat = within("repeat", repeat, 1, 100_000)?;
-    let limit = args.limit.map(|seconds| crate::options::duration("limit", seconds)).transpose()?;
-    let limit = limit.or(experiment.map(|_| experiments::LIMIT));
-    let known = known.clone();
-    let first_only = experiment.is_some_and(|experiment| experiment.first_only);
-    Ok(Setup { options, repeat, first_only, policies, missing, suite, limit, known, runtime, directory, stdin })
-}
-
-/// The options that campaigns share with `raddle test`.
-fn test_options(args: &args::Compare) -> TestOptions {
-    TestOptions {
-        runs: args.runs,
-        seed: args.seed,
-        points: args.points.clone(),
-        jobs: args.jobs,
-        run_timeout: args.run_timeout,
-        max_steps: args.max_steps,
-        yields: args.yields,
-        coverage: args.coverage,
-        quiet: args.quiet,
-        exec: args.exec,
-        switch: args.switch.clone(),
-        expect_exit: args.expect_exit,
-        guard: args.guard,
-        no_guard: args.no_guard,
-        // Nobody reads them here, and a panic that prints one takes a hundred times as long as a run.
-        env: std::iter::once("RUST_BACKTRACE=0".to_string()).chain(args.env.iter().cloned()).collect(),
-        runtime: args.runtime.clone(),
-        out: args.out.clone(),
-        ..TestOptions::default()
-    }
-}
-
-fn candidate(command: &[OsString]) -> Candidate {
-    let name = Path::new(&command[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Candidate { name, command: command.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
 }
 
 impl Setup {
+    /// What was asked for, with these defaults.
+    pub fn new(args: &arguments::Compare, defaults: Defaults) -> Result<Setup, Error> {
+        let directory = std::env::current_dir().map_err(Error::Directory)?;
+        let project = config::defaults(&directory)?;
+        let mut given = test_options(args).or(TestOptions { policy: None, json: None, time: None, ..project });
+        if defaults.runs.is_some() {
+            given.runs = args.runs.or(defaults.runs);
+        }
+        given.run.coverage = given.run.coverage.or(defaults.coverage);
+        given.run.no_guard |= defaults.bare && args.run.guard.is_none();
+        let Resolved { mut engine, verbosity, .. } = Resolved::of(given)?;
+        let runtime = engine.runtime.as_deref();
+        let asked = policies::split(&args.policies);
+        let mut missing = Vec::new();
+        let policies = match defaults.policies {
+            _ if !asked.is_empty() => {
+                for wanted in &asked {
+                    wanted.choice(None, runtime)?;
+                }
+                asked
+            }
+            // What a paper compares may not be there.
+            Some(names) => {
+                let mut there = Vec::new();
+                for wanted in names.into_iter().map(|text| Wanted { text }) {
+                    match wanted.choice(None, runtime) {
+                        Ok(_) => there.push(wanted),
+                        Err(error) => missing.push(Skipped { program: wanted.text, reason: error.to_string() }),
+                    }
+                }
+                there
+            }
+            None => policies::all(),
+        };
+        raddle_engine::runtime::find(runtime).map_err(raddle_engine::Error::from)?;
+        engine.stdin = Stdin::from_ours(|_| {}).map_err(Error::Stdin)?;
+        engine.record = false;
+        engine.directory = Some(directory);
+        let repeat = args.repeat.or(defaults.repeat).unwrap_or(DEFAULT_REPEAT);
+        let repeat = within("repeat", repeat, 1, 100_000).map_err(OptionError::from)?;
+        let limit = args.limit.map(|seconds| duration("limit", seconds)).transpose()?;
+        Ok(Setup {
+            options: engine,
+            quiet: verbosity.quiet,
+            repeat,
+            first_only: defaults.first_only,
+            policies,
+            missing,
+            suite: args.suite.clone().or(defaults.suite),
+            limit: limit.or(defaults.limit),
+            known: defaults.known,
+        })
+    }
+
     /// The same for a measurement of time: knowing nothing of what was measured before, and with time to measure.
     pub fn afresh(self) -> Setup {
         Setup { known: Known::default(), limit: None, ..self }
@@ -246,7 +153,7 @@ impl Setup {
     pub fn with(&self, policies: &[String], runs: u64) -> Setup {
         let mut other = self.clone();
         other.policies = policies.iter().map(|text| Wanted { text: text.clone() }).collect();
-        other.options.runs = runs;
+        other.options.runs = Some(runs);
         other
     }
 
@@ -265,26 +172,17 @@ impl Setup {
         }
     }
 
-    /// The programs of an experiment, compiled.
-    pub fn suite_candidates(
+    /// The programs of the suite that are chosen, compiled.
+    pub fn candidates(
         &self,
-        args: &args::Compare,
-        experiment: &Experiment,
-    ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
-        self.entries(args, Some(experiment))
-    }
-
-    /// Programs of the suite, compiled.
-    fn entries(
-        &self,
-        args: &args::Compare,
-        experiment: Option<&Experiment>,
+        args: &arguments::Compare,
+        select: Option<fn(&[Entry]) -> Vec<Entry>>,
     ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
         let suite = self.suite.as_deref().ok_or(Error::NothingToCompare)?;
         let unreadable = |source| Error::Read { path: suite.to_path_buf(), source };
         let (mut entries, mut skipped) = suite::entries(suite, args.only.as_deref()).map_err(unreadable)?;
-        if let Some(experiment) = experiment {
-            entries = (experiment.select)(&entries);
+        if let Some(select) = select {
+            entries = select(&entries);
             // What has no header stands for no row.
             skipped.clear();
         }
@@ -306,7 +204,7 @@ impl Setup {
         let folder = self.options.out.join(BUILD);
         let builder = Builder::new(&folder, suite).map_err(|source| Error::Write { path: folder, source })?;
         Ok(builder.build(entries, |entry| {
-            if !self.options.quiet {
+            if !self.quiet {
                 eprintln!("compiled {}", entry.source.display());
             }
         }))
@@ -315,7 +213,7 @@ impl Setup {
     /// Compares programs.
     pub fn compare(
         &self,
-        args: &args::Compare,
+        args: &arguments::Compare,
         candidates: &[Candidate],
         skipped: Vec<Skipped>,
     ) -> Result<Comparison, Error> {
@@ -323,9 +221,10 @@ impl Setup {
             Some(path) => Some(Raw::create(path).map_err(|source| Error::Write { path: path.clone(), source })?),
             None => None,
         };
-        let time = args.time.map(|seconds| crate::options::duration("time", seconds)).transpose()?;
+        let time = args.time.map(|seconds| duration("time", seconds)).transpose()?;
         let mut comparer = Comparer {
             options: self.options.clone(),
+            quiet: self.quiet,
             repeat: self.repeat,
             first_only: self.first_only,
             policies: self.policies.clone(),
@@ -334,7 +233,7 @@ impl Setup {
             known: self.known.clone(),
             raw,
         };
-        let mut comparison = comparer.compare(candidates, skipped, |candidate| self.tester(candidate));
+        let mut comparison = comparer.compare(candidates, skipped, |candidate| self.subject(candidate));
         comparison.skipped_policies = self.missing.clone();
         if let (Some(raw), Some(path)) = (comparer.raw, &args.raw) {
             raw.finish().map_err(|source| Error::Write { path: path.clone(), source })?;
@@ -342,21 +241,29 @@ impl Setup {
         Ok(comparison)
     }
 
-    fn tester(&self, candidate: &Candidate) -> Result<Tester, Error> {
-        let program = program(&candidate.command)?;
+    fn subject(&self, candidate: &Candidate) -> Result<Subject, Error> {
         let mut options = self.options.clone();
         options.points = options.points.or(candidate.points);
-        let sync_functions = SyncFunctions::find(&program.path, &options.sync_functions)?;
-        Ok(Tester {
-            said: Said::all(),
-            options,
-            program,
-            sync_functions,
-            runtime: self.runtime.clone(),
-            directory: self.directory.clone(),
-            stdin: self.stdin.clone(),
-        })
+        Ok(Subject::new(candidate.command.clone(), options)?)
     }
+}
+
+/// The options that campaigns share with `raddle test`.
+fn test_options(args: &arguments::Compare) -> TestOptions {
+    // Nobody reads stacks here, and a panic that prints one takes a hundred times as long as a run.
+    let env = std::iter::once("RUST_BACKTRACE=0".to_string()).chain(args.run.env.iter().cloned()).collect();
+    TestOptions {
+        runs: args.runs,
+        quiet: args.quiet,
+        out: args.out.clone(),
+        run: RunOptions { env, ..args.run.clone() },
+        ..TestOptions::default()
+    }
+}
+
+fn candidate(command: &[OsString]) -> Candidate {
+    let name = Path::new(&command[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Candidate { name, command: command.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
 }
 
 /// An entry with its binary.
@@ -372,12 +279,20 @@ fn of_entry(entry: &Entry, binary: PathBuf) -> Candidate {
     }
 }
 
+/// What an experiment shows beside the comparison.
+pub struct Beside {
+    /// Its name and title.
+    pub title: String,
+    /// Its tables.
+    pub text: String,
+}
+
 /// Prints the table, and writes what was asked for.
-fn write(
-    args: &args::Compare,
+pub fn write(
+    args: &arguments::Compare,
     setup: &Setup,
     comparison: &Comparison,
-    experiment: Option<&Experiment>,
+    experiment: Option<&Beside>,
 ) -> Result<(), Error> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let machine = [&args.json, &args.csv, &args.html].into_iter().any(to_stdout);
@@ -385,11 +300,11 @@ fn write(
     let colors = if machine { console::colors_enabled_stderr() } else { console::colors_enabled() };
     let mut text = table::report(comparison, width, colors);
     if let Some(experiment) = experiment {
-        text.push_str(&format!("\n{}", experiment.beside(comparison).text()));
+        text.push_str(&format!("\n{}", experiment.text));
     }
     if machine {
         eprint!("{text}");
-    } else if !setup.options.quiet {
+    } else if !setup.quiet {
         print(&text);
     }
     if let Some(path) = &args.json {
@@ -399,8 +314,8 @@ fn write(
         write_text(path, &csv::table(comparison))?;
     }
     if let Some(path) = &args.html {
-        let title = experiment.map_or_else(|| "raddle compare".to_string(), |e| format!("{}: {}", e.name, e.title));
-        write_text(path, &html::page(&title, comparison, experiment.map(|e| e.beside(comparison).text()).as_deref()))?;
+        let title = experiment.map_or_else(|| "raddle compare".to_string(), |beside| beside.title.clone());
+        write_text(path, &html::page(&title, comparison, experiment.map(|beside| beside.text.as_str())))?;
     }
     Ok(())
 }

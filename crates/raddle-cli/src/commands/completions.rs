@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 
 use super::print;
-use crate::args::{self, Cli};
+use crate::arguments::{self, Cli};
 use crate::error::Error;
-use crate::exit_code;
+use raddle_report::exit_code;
 
 /// Prints a completion script.
-pub fn run(args: &args::Completions) -> Result<u8, Error> {
+pub fn run(args: &arguments::Completions) -> Result<u8, Error> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "raddle", &mut script);
     print(&String::from_utf8_lossy(&script));

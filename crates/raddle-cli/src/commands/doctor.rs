@@ -7,24 +7,18 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use raddle_core::decorators::guard;
+use raddle_engine::campaign::{Campaign, End, Outcome};
+use raddle_engine::options::Options;
+use raddle_engine::os::sys;
+use raddle_engine::plan::coverage::Coverage;
+use raddle_engine::run::launch;
+use raddle_inspect::stack::Unwinder;
+use raddle_protocol::Points;
+use raddle_report::exit_code;
 
 use super::print;
-use crate::args;
-use crate::campaign::plan::{Expectations, Plan, Target};
-use crate::campaign::stdin::Stdin;
-use crate::campaign::worth::Coverage;
-use crate::campaign::{self, launch, End};
-use crate::environment;
+use crate::arguments;
 use crate::error::Error;
-use crate::exit_code;
-use crate::inspect::elf::{self, Program};
-use crate::inspect::stack::Unwinder;
-use crate::options::{Switch, DEFAULT_CPUS, DEFAULT_MAX_STEPS, DEFAULT_POLICY, DEFAULT_YIELDS};
-use crate::policy_choice::PolicyChoice;
-use crate::runtime_library;
-use crate::sync_functions::SyncFunctions;
-use crate::sys;
 
 /// The oldest glibc that has all that the runtime interposes in one library.
 const GLIBC: (u32, u32) = (2, 34);
@@ -68,10 +62,10 @@ struct Problem {
 }
 
 /// Runs the command.
-pub fn run(args: &args::Doctor) -> Result<u8, Error> {
+pub fn run(args: &arguments::Doctor) -> Result<u8, Error> {
     let (runtime, fibers) = runtime(args.runtime.as_deref());
     // What it cannot be tried with need not be found a second time.
-    let usable = runtime_library::find(args.runtime.as_deref()).ok().filter(|_| runtime.problem.is_none());
+    let usable = raddle_engine::runtime::find(args.runtime.as_deref()).ok().filter(|_| runtime.problem.is_none());
     let mut checks = vec![
         machine(),
         kernel(),
@@ -196,7 +190,7 @@ fn addresses() -> Check {
 fn runtime(option: Option<&Path>) -> (Check, Check) {
     let name = "runtime library";
     let unknown = || fibers(&["the runtime library does not work".to_string()]);
-    let path = match runtime_library::find(option) {
+    let path = match raddle_engine::runtime::find(option) {
         Ok(path) => path,
         Err(error) => {
             let advice = "nothing can be controlled without it";
@@ -230,57 +224,27 @@ fn fibers(obstacles: &[String]) -> Check {
 /// Runs a program with the runtime in it; says what stands in the way of fibers.
 fn load(runtime: &Path) -> Result<Vec<String>, String> {
     let this = std::env::current_exe().map_err(|error| error.to_string())?;
-    let program = elf::inspect(&this).map_err(|refusal| refusal.to_string())?;
-    let mut plan = plan(program, "raddle".into(), runtime)?;
-    plan.target.command.push("--version".into());
-    let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;
-    match (campaign.end, campaign.findings.first()) {
+    let outcome = try_runs(&[this.into_os_string(), "--version".into()], runtime, |options| {
+        (options.runs, options.points, options.exec) = (Some(1), Some(Points::Sync), true);
+    })?;
+    match (outcome.end, outcome.findings.first()) {
         (End::Broken(error), _) => Err(error.to_string()),
         (_, Some(finding)) => Err(format!("a program with it fails: {}", finding.failure.message)),
-        (_, None) => Ok(campaign.os_threads),
+        (_, None) => Ok(outcome.os_threads),
     }
 }
 
-/// One run of a program.
-fn plan(program: Program, name: OsString, runtime: &Path) -> Result<Plan, String> {
-    Ok(Plan {
-        target: Target {
-            executable: program.path.clone(),
-            program,
-            command: vec![name],
-            directory: "/".into(),
-            own_directory: false,
-            environment: environment::for_test(&[]),
-            added: Vec::new(),
-            runtime: runtime.to_path_buf(),
-            stdin: Stdin::Null,
-        },
-        policy: PolicyChoice::parse(DEFAULT_POLICY).map_err(|error| error.to_string())?,
-        guard: guard::Settings::DEFAULT,
-        seed: 1,
-        points: raddle_core::block::Points::Sync,
-        fail_on_race: None,
-        realtime: 0,
-        cpus: DEFAULT_CPUS,
-        max_steps: DEFAULT_MAX_STEPS,
-        yields: DEFAULT_YIELDS,
-        dispatch: true,
-        switch: Switch::Fiber,
-        sync_functions: SyncFunctions::default(),
-        expect: Expectations::default(),
-        runs: 1,
-        jobs: 1,
-        time: None,
-        run_timeout: Duration::from_secs(5),
-        keep_going: false,
-        exec: true,
-        check: None,
-        harness: 0,
-        coverage: Coverage::Every(0),
-        inspect: true,
-        out: std::path::PathBuf::new(),
-        recording: None,
-    })
+/// A few runs of a program, without a trace of them.
+fn try_runs(command: &[OsString], runtime: &Path, change: impl FnOnce(&mut Options)) -> Result<Outcome, String> {
+    let campaign = Campaign::builder(command[0].clone()).arguments(&command[1..]).seed(1).options(|options| {
+        options.run_timeout = Duration::from_secs(5);
+        options.coverage = Coverage::Every(0);
+        options.record = false;
+        options.directory = Some("/".into());
+        options.runtime = Some(runtime.to_path_buf());
+        change(options);
+    });
+    Ok(campaign.start().map_err(|error| error.to_string())?.outcome())
 }
 
 fn dispatch() -> Check {
@@ -314,7 +278,7 @@ fn backtraces() -> Check {
     }
     let stacks = Unwinder::new().stacks(child, &[child]);
     sys::kill(child);
-    sys::wait(child);
+    wait(child);
     match stacks.into_iter().next() {
         Some(Ok(_)) => good(name),
         Some(Err(error)) => {
@@ -358,8 +322,15 @@ fn in_child(try_it: impl FnOnce() -> bool) -> bool {
     match unsafe { libc::fork() } {
         // SAFETY: leaves without running anything of the parent's.
         0 => unsafe { libc::_exit(i32::from(!try_it())) },
-        child => sys::wait(child) == Some(0),
+        child => wait(child) == Some(0),
     }
+}
+
+/// The status of a child that has ended.
+fn wait(child: libc::pid_t) -> Option<libc::c_int> {
+    let mut status = 0;
+    // SAFETY: the status is a local.
+    (unsafe { libc::waitpid(child, &mut status, 0) } == child).then_some(status)
 }
 
 fn in_container() -> bool {

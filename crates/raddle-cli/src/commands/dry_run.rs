@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use raddle_core::block::{Escape, Points};
+use raddle_protocol::{Escape, Points};
 
-use raddle_core::hooks::offers;
+use raddle_protocol::hooks::offers;
 
 use super::print;
-use crate::dynamic_symbols;
 use crate::error::Error;
-use crate::exit_code;
-use crate::inspect::elf::{Language, Program};
-use crate::inspect::libraries;
+use raddle_inspect::dynamic_symbols;
+use raddle_inspect::elf::{Language, Program};
+use raddle_inspect::libraries;
+use raddle_report::exit_code;
 
 /// Functions that are known to stay outside control, by the beginnings of their names, with the
 /// reason.
@@ -151,7 +151,7 @@ fn section(out: &mut String, title: &str, lines: Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use raddle_engine::report::sample;
 
     #[test]
     fn tells_controlled_from_uncontrolled() {

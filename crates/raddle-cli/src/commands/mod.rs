@@ -10,20 +10,10 @@ pub mod policies;
 pub mod replay;
 pub mod test;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::inspect::elf::{self, Program, Refusal};
-
-/// Finds the program of a command line and looks at it.
-pub fn program(command: &[OsString]) -> Result<Program, Error> {
-    let name = command.first().cloned().unwrap_or_default();
-    let refused = |refusal| Error::Refused { program: name.to_string_lossy().into_owned(), refusal };
-    let path = elf::find_in_path(&name).ok_or_else(|| refused(Refusal::NotFound))?;
-    elf::inspect(&path).map_err(refused)
-}
 
 /// Prints to standard output. A reader that has gone away is no error.
 pub fn print(text: &str) {

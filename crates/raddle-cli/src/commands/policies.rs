@@ -8,15 +8,15 @@ use raddle_core::policy::Descriptor;
 use serde::Serialize;
 
 use super::{print, write_json};
-use crate::args;
+use crate::arguments;
 use crate::error::Error;
-use crate::exit_code;
-use crate::own_policies;
-use crate::policy_choice::{range, shown};
-use crate::report::command_line::quoted;
+use crate::text::command_line::quoted;
+use raddle_engine::plan::own_policies;
+use raddle_engine::plan::policy_choice::{range, shown};
+use raddle_report::exit_code;
 
 /// Runs the command.
-pub fn run(args: &args::Policies) -> Result<u8, Error> {
+pub fn run(args: &arguments::Policies) -> Result<u8, Error> {
     let runtime = args.runtime.as_deref();
     // Only when it was asked for: the list must not fail because of a variable.
     let own = runtime.map(|file| own_policies::of_named_runtime(Some(file))).transpose()?.flatten();

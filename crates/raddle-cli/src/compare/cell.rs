@@ -8,18 +8,18 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use raddle_core::policy::{Kind, Profile};
-use raddle_core::statistics::proportion;
-use raddle_core::statistics::survival::{Observation, Survival};
-use raddle_core::statistics::CONFIDENCE;
+use raddle_core::policy::Kind;
+use raddle_engine::campaign::{Campaign, End, Event, Outcome, RunVerdict};
+use raddle_engine::plan::Plan;
+use raddle_engine::report::{worth, Summary};
+use raddle_engine::statistics::proportion;
+use raddle_engine::statistics::survival::{Observation, Survival};
+use raddle_engine::statistics::CONFIDENCE;
+use raddle_report::worth::Worth;
 use serde::Serialize;
 
 use super::raw::{Of, Raw};
-use crate::campaign::plan::Plan;
-use crate::campaign::run_report::{RunReport, Verdict};
-use crate::campaign::{self, Campaign, End};
-use crate::report::worth::Worth;
-use crate::report::Summary;
+use crate::display;
 
 /// What one program did under one policy.
 #[derive(Clone, Debug, Serialize)]
@@ -197,9 +197,10 @@ impl Cell {
         let repeat = if plan.policy.descriptor.kind == Kind::Systematic { 1 } else { measure.repeat };
         for repetition in 1..=repeat {
             let mut plan = plan.clone();
-            plan.seed = plan.seed.wrapping_add(repetition - 1);
+            plan.settings.seed = plan.settings.seed.wrapping_add(repetition - 1);
             plan.keep_going = repetition == 1 && !measure.first_only;
             plan.inspect = false;
+            plan.record = false;
             if let Some(deadline) = measure.deadline {
                 // A campaign without time would be none.
                 let left = deadline.saturating_duration_since(Instant::now());
@@ -236,18 +237,19 @@ impl Cell {
         let mut unwritten = None;
         let kinds = &mut self.kinds;
         let raw = &mut measure.raw;
-        let mut watch = |report: &RunReport, told: Option<Profile>, started: Instant| {
-            if let Verdict::Failed(failure) = &report.verdict {
-                *kinds.entry(failure.kind.name().to_string()).or_default() += 1;
-                first.get_or_insert_with(|| started.elapsed());
+        let count = |event: &Event| {
+            let Event::Run(run) = event else { return };
+            if let RunVerdict::Failed(kind) = run.verdict {
+                *kinds.entry(kind.name().to_string()).or_default() += 1;
+                first.get_or_insert(run.elapsed);
             }
             if let Some(raw) = raw.as_deref_mut() {
-                let of = Of { program, policy: &plan.policy, repetition, seed: plan.run_seed(report.run) };
-                unwritten = unwritten.take().or(raw.write(&of, report, told, started.elapsed()).err());
+                let of = Of { program, policy: &plan.policy, repetition, seed: plan.run_seed(run.run) };
+                unwritten = unwritten.take().or(raw.write(&of, run).err());
             }
         };
-        let campaign = campaign::run_watched(plan, None, measure.progress, |_| {}, &mut watch);
-        let campaign = campaign.map_err(|error| error.to_string())?;
+        let campaign = Campaign::start(plan.clone()).map_err(|error| error.to_string())?;
+        let campaign = display::follow_with(campaign, measure.progress, count);
         if let Some(error) = unwritten {
             return Err(format!("the raw data cannot be written: {error}"));
         }
@@ -260,7 +262,7 @@ impl Cell {
         }
         // Systematic searches, and the time, may leave fewer runs than were asked for.
         self.repetitions.push(Repetition {
-            seed: plan.seed,
+            seed: plan.settings.seed,
             runs: tally.runs,
             failing_runs: tally.failing_runs,
             first_failing_run: tally.first_failing_run,
@@ -277,7 +279,7 @@ impl Cell {
     }
 
     /// Takes down what the first repetition shows.
-    fn note(&mut self, plan: &Plan, campaign: &Campaign) {
+    fn note(&mut self, plan: &Plan, campaign: &Outcome) {
         let tally = &campaign.tally;
         let interval = proportion::wilson(tally.failing_runs, tally.runs, CONFIDENCE);
         self.runs = tally.runs;
@@ -296,6 +298,6 @@ impl Cell {
         self.coverage_curve = tally.worth.pairs.curve().to_vec();
         let summary = Summary { plan, campaign };
         self.uncontrolled = summary.uncontrolled().into_iter().map(str::to_string).collect();
-        self.worth = Some(Worth::new(&summary));
+        self.worth = Some(worth::of(&summary));
     }
 }

@@ -67,7 +67,7 @@ pub fn table(comparison: &Comparison) -> String {
 mod tests {
     use super::*;
     use crate::compare::sample;
-    use crate::report::worth::{Seen, Worth};
+    use raddle_report::worth::{Seen, Worth};
 
     #[test]
     fn fields_are_quoted_when_they_must_be() {

@@ -10,10 +10,10 @@
 //! // variants: small = 3; large = 100 [threads 12, depth 3]
 //! ```
 
-use raddle_core::block::Points;
+use raddle_protocol::Points;
 
-use crate::campaign::run_report::Kind;
-use crate::suggest;
+use raddle_engine::plan::suggest;
+use raddle_report::FailureKind;
 
 /// The keys.
 const KEYS: [&str; 11] =
@@ -28,7 +28,7 @@ pub struct Header {
     /// What is wrong with the program.
     pub bug: String,
     /// How it fails.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// The depth of the bug.
     pub depth: Option<u32>,
     /// Threads, the main one included.
@@ -148,12 +148,12 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()
 }
 
-fn kind_of(line: usize, value: &str) -> Result<Kind, HeaderError> {
-    Kind::ALL.into_iter().find(|kind| kind.name() == value).ok_or_else(|| HeaderError::Value {
+fn kind_of(line: usize, value: &str) -> Result<FailureKind, HeaderError> {
+    FailureKind::ALL.into_iter().find(|kind| kind.name() == value).ok_or_else(|| HeaderError::Value {
         line,
         what: "kind of failure",
         value: value.to_string(),
-        expected: Kind::ALL.map(Kind::name).join(", "),
+        expected: FailureKind::ALL.map(FailureKind::name).join(", "),
     })
 }
 
@@ -227,7 +227,10 @@ mod tests {
     #[test]
     fn a_good_header() {
         let header = parse(GOOD).expect("is right");
-        assert_eq!((header.bug.as_str(), header.kind, header.depth), ("an increment: lost", Kind::Assert, Some(2)));
+        assert_eq!(
+            (header.bug.as_str(), header.kind, header.depth),
+            ("an increment: lost", FailureKind::Assert, Some(2))
+        );
         assert_eq!((header.points, header.threads), (Points::Atomic, Some(4)));
         assert_eq!(header.arguments, ["8", "1"]);
         assert_eq!(header.rows, ["needlepoint:Memc", "pct:Two words"]);

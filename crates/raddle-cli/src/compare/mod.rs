@@ -2,18 +2,17 @@
 //!
 //! A [`suite`] is found by its [`header`]s and compiled ([`build`]); each program is measured under each policy
 //! ([`cell`]); the results are a table for a person ([`table`]), a page ([`html`]), [`csv`], JSON and the data of each
-//! run ([`raw`]). The papers' [`experiments`] are comparisons with their own programs and policies.
+//! run ([`raw`]).
 
 pub mod build;
 pub mod cell;
 pub mod csv;
-pub mod experiments;
 pub mod header;
 pub mod html;
 pub mod policies;
 pub mod raw;
-#[cfg(test)]
-pub(crate) mod sample;
+#[cfg(any(test, feature = "samples"))]
+pub mod sample;
 pub mod suite;
 pub mod table;
 
@@ -23,17 +22,18 @@ use std::ffi::OsString;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use raddle_core::block::Points;
+use raddle_protocol::Points;
 use serde::Serialize;
 
-use crate::campaign::End;
-use crate::commands::test::Tester;
+use crate::display::interrupt;
 use crate::error::Error;
-use crate::options::Options;
-use crate::policy_choice::PolicyChoice;
-use crate::report::worth::percent;
 use cell::{Cell, Measure};
 use policies::Wanted;
+use raddle_engine::campaign::End;
+use raddle_engine::options::Options;
+use raddle_engine::plan::policy_choice::PolicyChoice;
+use raddle_engine::subject::Subject;
+use raddle_report::words::percent;
 use raw::Raw;
 
 /// The version of the JSON.
@@ -165,6 +165,8 @@ pub struct Comparer {
     pub first_only: bool,
     /// The policies.
     pub policies: Vec<Wanted>,
+    /// Say nothing while it goes on.
+    pub quiet: bool,
     /// The time for all of it.
     pub time: Option<Duration>,
     /// The time for one policy on one program.
@@ -181,7 +183,7 @@ impl Comparer {
         &mut self,
         candidates: &[Candidate],
         mut skipped: Vec<Skipped>,
-        prepare: impl Fn(&Candidate) -> Result<Tester, Error>,
+        prepare: impl Fn(&Candidate) -> Result<Subject, Error>,
     ) -> Comparison {
         let started = Instant::now();
         let deadline = self.time.map(|time| started + time);
@@ -191,14 +193,14 @@ impl Comparer {
             if end != End::Complete {
                 break;
             }
-            let tester = match prepare(candidate) {
-                Ok(tester) => tester,
+            let subject = match prepare(candidate) {
+                Ok(subject) => subject,
                 Err(error) => {
                     skipped.push(Skipped { program: candidate.name.clone(), reason: error.to_string() });
                     continue;
                 }
             };
-            let (compared, how) = self.program(candidate, &tester, deadline);
+            let (compared, how) = self.program(candidate, &subject, deadline);
             end = how;
             let errors = compared.cells.iter().filter_map(|cell| cell.error.as_ref());
             match errors.clone().next() {
@@ -207,7 +209,7 @@ impl Comparer {
                     skipped.push(Skipped { program: compared.name, reason: reason.clone() });
                 }
                 _ => {
-                    if !self.options.quiet && candidates.len() > 1 {
+                    if !self.quiet && candidates.len() > 1 {
                         eprintln!("[{}/{}] {}", number + 1, candidates.len(), line(&compared));
                     }
                     programs.push(compared);
@@ -219,7 +221,7 @@ impl Comparer {
         Comparison {
             version: VERSION,
             seed: self.options.seed,
-            runs: self.options.runs,
+            runs: self.options.runs(),
             repeat: self.repeat,
             policies: self.policies.iter().map(|wanted| wanted.text.clone()).collect(),
             programs,
@@ -234,14 +236,14 @@ impl Comparer {
         }
     }
 
-    fn program(&mut self, candidate: &Candidate, tester: &Tester, deadline: Option<Instant>) -> (Compared, End) {
+    fn program(&mut self, candidate: &Candidate, subject: &Subject, deadline: Option<Instant>) -> (Compared, End) {
         let mut compared = Compared {
             name: candidate.name.clone(),
             command: candidate.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             kind: candidate.kind,
             depth: candidate.depth,
             rows: candidate.rows.clone(),
-            points: tester.options.points.unwrap_or_else(|| tester.program.richest_points()).name(),
+            points: subject.options.points.unwrap_or_else(|| subject.program.richest_points()).name(),
             cells: Vec::new(),
         };
         for wanted in &self.policies {
@@ -265,9 +267,9 @@ impl Comparer {
                 first_only: self.first_only,
                 deadline: deadline.into_iter().chain(limit).min(),
                 raw: self.raw.as_mut(),
-                progress: !self.options.quiet,
+                progress: !self.quiet,
             };
-            let (cell, end) = cell_of(candidate, tester, policy, &mut measure);
+            let (cell, end) = cell_of(candidate, subject, policy, &mut measure);
             let whole = end == End::Complete || limit.is_some() && end == End::Time;
             // Without shares it is no answer for others.
             if let Some(key) = key.filter(|_| whole && !self.first_only) {
@@ -295,15 +297,16 @@ impl Comparer {
 
 /// All that a cell depends on, but for the time, which parallel policies depend on, too.
 fn key(candidate: &Candidate, options: &Options, repeat: u64, policy: &PolicyChoice) -> String {
-    let Options { runs, seed, jobs, guard, coverage, .. } = options;
+    let Options { seed, jobs, guard, coverage, .. } = options;
+    let runs = options.runs();
     let points = options.points.or(candidate.points);
     format!("{:?} {policy} {points:?} {runs} {repeat} {seed} {jobs} {guard:?} {coverage:?}", candidate.command)
 }
 
-fn cell_of(candidate: &Candidate, tester: &Tester, policy: PolicyChoice, measure: &mut Measure<'_>) -> (Cell, End) {
-    match tester.plan_of_test(candidate.command.clone()) {
+fn cell_of(candidate: &Candidate, subject: &Subject, policy: PolicyChoice, measure: &mut Measure<'_>) -> (Cell, End) {
+    match subject.plan_of_test(candidate.command.clone(), interrupt::requested) {
         Ok(mut plan) => {
-            tester.choose(policy, &mut plan);
+            subject.choose(policy, &mut plan);
             Cell::measure(&plan, &candidate.name, measure)
         }
         Err(error) => (Cell::failed(policy.to_string(), error.to_string()), End::Complete),

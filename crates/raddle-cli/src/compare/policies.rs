@@ -4,8 +4,8 @@ use std::path::Path;
 
 use raddle_core::policies;
 
-use crate::options::{self, OptionError};
-use crate::policy_choice::PolicyChoice;
+use raddle_engine::options;
+use raddle_engine::plan::policy_choice::PolicyChoice;
 
 /// A value that stands for the depth of a program's bug.
 const DEPTH: &str = "=depth";
@@ -19,7 +19,7 @@ pub struct Wanted {
 
 impl Wanted {
     /// The policy for a program with a bug of this depth.
-    pub fn choice(&self, depth: Option<u32>, runtime: Option<&Path>) -> Result<PolicyChoice, OptionError> {
+    pub fn choice(&self, depth: Option<u32>, runtime: Option<&Path>) -> Result<PolicyChoice, raddle_engine::Error> {
         // Who has no depth to go by looks for the usual one.
         let depth = depth.unwrap_or(2);
         options::policy(&self.text.replace(DEPTH, &format!("={depth}")), runtime)

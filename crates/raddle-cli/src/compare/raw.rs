@@ -1,17 +1,15 @@
-//! The data of each run, for who wants to look closer: CSV.
+//! The data of each run, for a closer look: CSV.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use raddle_core::policies::portfolio;
-use raddle_core::policy::Profile;
+use raddle_engine::campaign::{CountedRun, RunVerdict};
+use raddle_engine::plan::policy_choice::PolicyChoice;
+use raddle_engine::report::worth::member_name;
 
 use super::csv::field;
-use crate::campaign::run_report::{RunReport, Verdict};
-use crate::policy_choice::PolicyChoice;
-use crate::report::worth::member_name;
 
 /// The columns.
 const COLUMNS: &str =
@@ -42,15 +40,15 @@ impl Raw {
         Ok(Raw { file })
     }
 
-    /// A run that counts, what it was told of earlier ones, and how long after the campaign's start it was counted.
-    pub fn write(&mut self, of: &Of<'_>, report: &RunReport, told: Option<Profile>, after: Duration) -> io::Result<()> {
-        let verdict = match &report.verdict {
-            Verdict::Passed => "passed",
-            Verdict::Cut => "cut",
-            Verdict::Diverged(_) => "diverged",
-            Verdict::Failed(failure) => failure.kind.name(),
+    /// A run that counts.
+    pub fn write(&mut self, of: &Of<'_>, run: &CountedRun) -> io::Result<()> {
+        let verdict = match run.verdict {
+            RunVerdict::Passed => "passed",
+            RunVerdict::Cut => "cut",
+            RunVerdict::Diverged => "diverged",
+            RunVerdict::Failed(kind) => kind.name(),
         };
-        let counts = &report.counts;
+        let counts = &run.counts;
         let Of { program, policy, repetition, seed } = of;
         let shares = policy.descriptor.name == portfolio::DESCRIPTOR.name;
         let member = shares.then(|| member_name(counts.member as usize)).flatten().unwrap_or_default();
@@ -58,14 +56,14 @@ impl Raw {
         writeln!(
             self.file,
             "{program},{policy},{repetition},{},{seed},{verdict},{},{},{},{:016x},{member},{},{},{:.6}",
-            report.run,
+            run.run,
             counts.steps,
             counts.points,
             counts.threads,
             counts.hash,
             counts.guard_fired,
-            told.map_or(0, |told| told.steps),
-            after.as_secs_f64()
+            run.profile.map_or(0, |profile| profile.steps),
+            run.elapsed.as_secs_f64()
         )
     }
 

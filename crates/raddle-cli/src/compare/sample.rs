@@ -12,7 +12,7 @@ pub fn cell(policy: &str, failing: u64, first: &[Option<u64>]) -> Cell {
     cell.runs = 1000;
     cell.failing_runs = failing;
     cell.share = Some(cell.rate());
-    let interval = raddle_core::statistics::proportion::wilson(failing, 1000, 0.95);
+    let interval = raddle_engine::statistics::proportion::wilson(failing, 1000, 0.95);
     cell.share_interval = Some([interval.low, interval.high]);
     cell.repetitions = first
         .iter()

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use raddle_core::block::Points;
+use raddle_protocol::Points;
 
 use super::header::{self, Header};
 use super::Skipped;

@@ -7,8 +7,8 @@ use console::Style;
 
 use super::cell::{Cell, Quartiles};
 use super::{Compared, Comparison};
-use crate::report::worth::percent;
-use crate::report::{count, number};
+use raddle_report::words::percent;
+use raddle_report::words::{count, number};
 
 /// Marks the best policy of a program.
 const BEST: &str = "★";

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use super::arguments::{by_name, Input};
 use super::CompileError;
-use crate::inspect::search_path::{find_in_path, is_executable};
+use raddle_inspect::search_path::{find_in_path, is_executable};
 
 /// The command that was started: `raddle cc` or `raddle c++`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,10 +14,10 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::exit_code;
 use arguments::{Arguments, Purpose};
 use compiler::{Compiler, Driver};
 use plan::{Plan, Tools, Visible, Word};
+use raddle_report::exit_code;
 
 /// The variable that says what is made visible.
 const VISIBLE: &str = "RADDLE_VISIBLE";

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::sys;
+use crate::display::interrupt::on_signal;
 
 /// Why there is no exit status.
 pub enum ProcessError {
@@ -43,7 +43,7 @@ fn send(child: i32, signal: i32) {
 pub fn run(command: &mut Command) -> Result<u8, ProcessError> {
     let stopping: Vec<_> = STOPPING.into_iter().filter(|signal| !is_ignored(*signal)).collect();
     for &signal in &stopping {
-        sys::on_signal(signal, pass_on);
+        on_signal(signal, pass_on);
     }
     let mut child = command.spawn().map_err(ProcessError::Start)?;
     let id = child.id() as i32;
@@ -63,9 +63,9 @@ pub fn run(command: &mut Command) -> Result<u8, ProcessError> {
 /// Ends this process by the signal that ended the child, if it was passed on.
 pub fn end_like_child(signal: i32) {
     if signal == STOPPED_BY.load(Ordering::SeqCst) {
-        sys::set_disposition(signal, libc::SIG_DFL);
-        // SAFETY: sends a signal to this process.
+        // SAFETY: sends a signal to this process, where it does again what it does by default.
         unsafe {
+            libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
     }

@@ -53,7 +53,9 @@ impl Folder {
     /// raddle with the runtime, to be run in it.
     pub fn raddle_with_runtime(&self, arguments: &[&str]) -> Command {
         let mut command = self.raddle(arguments);
-        command.env("RADDLE_RUNTIME", runtime());
+        if let Some(runtime) = std::env::var_os("RADDLE_RUNTIME") {
+            command.env("RADDLE_RUNTIME", runtime);
+        }
         command
     }
 
@@ -70,18 +72,9 @@ impl Folder {
     }
 }
 
-/// The runtime library: where RADDLE_RUNTIME says, or as cargo has built it.
+/// The runtime library: the one that RADDLE_RUNTIME names, or the one that raddle brings along.
 pub fn runtime() -> PathBuf {
-    if let Some(path) = std::env::var_os("RADDLE_RUNTIME") {
-        return path.into();
-    }
-    let binary = Path::new(env!("CARGO_BIN_EXE_raddle"));
-    let target = binary.ancestors().nth(2).expect("the target folder");
-    let candidates = ["release", "debug"].map(|profile| target.join(profile).join("libraddle_runtime.so"));
-    candidates
-        .into_iter()
-        .find(|path| path.is_file())
-        .expect("no runtime library: `cargo build --release -p raddle-runtime` makes one, or set RADDLE_RUNTIME")
+    raddle_engine::runtime::find(None).expect("a runtime library")
 }
 
 /// The exit status and all that was printed.

@@ -73,24 +73,28 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// The runtime library: where RADDLE_RUNTIME says, or as cargo has built it.
+/// The runtime library: the one that RADDLE_RUNTIME names, or the one that raddle brings along.
 pub fn runtime() -> PathBuf {
-    std::env::var_os("RADDLE_RUNTIME").map_or_else(|| root().join("target/release/libraddle_runtime.so"), PathBuf::from)
+    super::runtime()
 }
 
-/// A runtime that checks itself (the feature `verify`), built beside the one that everybody else uses.
+/// A runtime that checks itself (the feature `verify`), built beside the one that raddle brings along.
 pub fn checking_runtime() -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_raddle")).ancestors().nth(2).expect("the target folder");
     let folder = target.join("self-check");
+    let library = folder.join("libraddle_runtime.so");
+    let export = ["run", "--quiet", "--locked", "--release", "-p", "raddle-runtime-image", "--features", "verify"];
     let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--release", "-p", "raddle-runtime", "--features", "verify"])
+        .args(export)
+        .args(["--example", "export", "--"])
+        .arg(&library)
         .env("CARGO_TARGET_DIR", &folder)
         .env_remove("RUSTFLAGS")
         .current_dir(root())
         .status()
         .expect("cargo runs");
     assert!(status.success(), "the runtime does not build with the feature `verify`");
-    folder.join("release/libraddle_runtime.so")
+    library
 }
 
 fn build_folder() -> PathBuf {

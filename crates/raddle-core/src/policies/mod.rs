@@ -51,17 +51,6 @@ pub static ALL: &[Descriptor] = &[
     ppct::DESCRIPTOR,
 ];
 
-/// Fills in the parameters of a policy that follow from others and from the number of planned runs.
-#[cfg(feature = "std")]
-pub fn resolve(name: &str, values: &mut [f64], runs: u64) {
-    match name {
-        "pct" => pct::RULE.resolve(values, runs),
-        "rpro" => rpro::RULE.resolve(values, runs),
-        "stride" => stride::resolve(values, runs),
-        _ => {}
-    }
-}
-
 /// The policy with this name.
 pub fn find(name: &str) -> Option<&'static Descriptor> {
     ALL.iter().find(|d| d.name == name)

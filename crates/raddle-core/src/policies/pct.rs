@@ -362,4 +362,24 @@ mod tests {
         assert!(count(1.0).into_iter().all(|seen| near(seen, 0.25)));
         assert!(count(2.0).into_iter().zip([0.5, 0.25, 0.125, 0.125]).all(|(seen, rate)| near(seen, rate)));
     }
+
+    #[test]
+    fn smaller_depths_are_covered_at_the_bound_of_the_larger_one_and_not_better() {
+        // The example of the proof: thread 0 takes all of its 8 steps before the only step of thread 1, which is
+        // depth 1. Runs with d = 2 and k = 9: the last counted step is the eighth.
+        const RUNS: u64 = 40_000;
+        let program = toy::Program::straight(&[8, 1]);
+        let mut policy = pct();
+        let found = (0..RUNS)
+            .filter(|&seed| toy::run(&mut *policy, &program, seed, &parameters(2.0, 9.0)).schedule[..8] == [0; 8])
+            .count() as f64;
+        let spread = |p: f64| 3.1 * (RUNS as f64 * p * (1.0 - p)).sqrt();
+        // 1/(n·k).
+        let bound = 1.0 / 18.0;
+        assert!(found > RUNS as f64 * bound - spread(bound), "{found}");
+        // Far from the 1/2 of a run with d = 1: two of the nine places do no harm, with the right order of the
+        // two threads.
+        let exact = 0.5 * 2.0 / 9.0;
+        assert!((found - RUNS as f64 * exact).abs() < spread(exact), "{found}");
+    }
 }

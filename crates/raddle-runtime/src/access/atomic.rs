@@ -11,9 +11,10 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 
-use raddle_core::block::{note, Points};
-use raddle_core::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
+use raddle_protocol::results::note;
+use raddle_protocol::Points;
 
 use crate::control::{self, access as point, current, scheduler, state, Inside};
 use crate::race::{self, How};
@@ -83,7 +84,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
             return None;
         }
         let loops = state().access.spins.loops(me, pc, address as usize);
-        if scheduler().settings().points >= Points::Atomic as u32 {
+        if scheduler().settings().run.points >= Points::Atomic {
             if loops {
                 scheduler().noted(note::SPUN);
             } else {

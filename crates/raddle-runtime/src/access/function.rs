@@ -4,7 +4,7 @@
 use core::arch::naked_asm;
 use core::ffi::c_void;
 
-use raddle_core::hooks::Hooks;
+use raddle_protocol::hooks::Hooks;
 
 use crate::control::{current, scheduler, Inside};
 use crate::race;

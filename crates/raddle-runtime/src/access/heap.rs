@@ -23,7 +23,6 @@ macro_rules! with_caller {
     };
 }
 
-#[cfg(not(test))]
 with_caller! {
     /// Allocates.
     malloc, "rsi" => allocate;

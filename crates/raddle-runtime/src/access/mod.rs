@@ -1,6 +1,6 @@
 //! Instrumented programs: the compiler's hooks before accesses to memory.
 //!
-//! A program that was compiled with hooks has a table of them (see `raddle_core::hooks`) and shows it to
+//! A program that was compiled with hooks has a table of them (see `raddle_protocol::hooks`) and shows it to
 //! us before its main. What is put into the table depends on the level of points: a hook that has nothing
 //! to do stays the program's own, which is a return.
 
@@ -14,8 +14,9 @@ pub mod spin;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use raddle_core::block::{flag, Points};
-use raddle_core::hooks::{Hooks, VERSION};
+use raddle_protocol::hooks::{Hooks, VERSION};
+use raddle_protocol::settings::flag;
+use raddle_protocol::Points;
 
 use crate::control::{self, Mode};
 use crate::{race, start, sys};
@@ -34,7 +35,7 @@ pub struct Access {
 /// What the connected files make visible.
 static OFFERS: AtomicU32 = AtomicU32::new(0);
 
-/// What instrumented files of this program make visible: see `raddle_core::hooks::offers`.
+/// What instrumented files of this program make visible: see `raddle_protocol::hooks::offers`.
 pub fn offers() -> u32 {
     OFFERS.load(Ordering::Relaxed)
 }
@@ -54,7 +55,7 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
         return;
     }
     OFFERS.fetch_or(hooks.offers, Ordering::Relaxed);
-    let level = Points::from_u32(block.settings.points).unwrap_or(Points::Sync);
+    let level = block.settings.run.points;
     let detects = block.settings.flags & flag::DETECT != 0;
     if level >= Points::Atomic || detects {
         atomic::fill(hooks);

@@ -5,8 +5,8 @@
 
 use core::ffi::{c_int, c_void, CStr};
 
-use raddle_core::block;
-use raddle_core::races::{Places, PLACES};
+use raddle_protocol::races::{Places, PLACES};
+use raddle_protocol::text;
 
 use crate::control::state;
 
@@ -96,7 +96,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, places: 
         let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
         let known = &mut state().access.known;
         for (number, offset) in &places.at[..(places.count as usize).min(PLACES)] {
-            let wanted = places.files.get(*number as usize).map_or("", |wanted| block::text(wanted));
+            let wanted = places.files.get(*number as usize).map_or("", |wanted| text(wanted));
             if is_called(name, wanted.as_bytes()) {
                 known.insert(file.dlpi_addr as usize + *offset as usize);
             }

@@ -3,9 +3,10 @@
 
 use core::ffi::c_void;
 
-use raddle_core::block::{note, Points};
-use raddle_core::hooks::{Access, Hooks, SIZES};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::hooks::{Access, Hooks, SIZES};
+use raddle_protocol::results::note;
+use raddle_protocol::Points;
 
 use crate::control::{access as point, current, scheduler, state, Inside};
 use crate::race::{self, How};

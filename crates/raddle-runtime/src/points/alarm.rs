@@ -3,7 +3,7 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use raddle_core::block::{Escape, OsReason};
+use raddle_protocol::{Escape, OsReason};
 
 use super::result;
 use super::time::from_now;

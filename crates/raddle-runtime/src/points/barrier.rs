@@ -2,8 +2,8 @@
 
 use core::ffi::c_int;
 
-use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::Escape;
 
 use crate::control::{point, really, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};

@@ -10,8 +10,10 @@
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
 
-use raddle_core::block::{self, NamedCall, SYNC_FUNCTIONS};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::settings::SYNC_FUNCTIONS;
+use raddle_protocol::threads::ARGUMENTS;
+use raddle_protocol::NamedCall;
 
 use crate::control::{current, point, scheduler, Inside};
 use crate::{sys, syscall};
@@ -36,7 +38,7 @@ struct Site {
 struct Call {
     thread: ThreadId,
     function: usize,
-    arguments: [u64; block::ARGUMENTS],
+    arguments: [u64; ARGUMENTS],
     /// Where it returns to.
     back: usize,
     /// The stack pointer after the return.
@@ -63,7 +65,7 @@ struct Cell(UnsafeCell<Patched>);
 unsafe impl Sync for Cell {}
 
 const NO_SITE: Site = Site { address: 0, byte: 0, users: 0 };
-const NO_CALL: Call = Call { thread: ThreadId::MAIN, function: 0, arguments: [0; block::ARGUMENTS], back: 0, sp: 0 };
+const NO_CALL: Call = Call { thread: ThreadId::MAIN, function: 0, arguments: [0; ARGUMENTS], back: 0, sp: 0 };
 
 static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
     site: [NO_SITE; SYNC_FUNCTIONS + CALLS],
@@ -231,7 +233,7 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
             let sp = registers[libc::REG_RSP as usize] as usize;
             if is_function {
                 point(me, EventKind::Call, address);
-                let arguments = ARGUMENTS.map(|register| registers[register as usize] as u64);
+                let arguments = REGISTERS.map(|register| registers[register as usize] as u64);
                 called(me, address, sp, arguments);
             } else if let Some(call) = returned(me, address, sp) {
                 (*patched).note(call, registers[libc::REG_RAX as usize] as u64);
@@ -246,11 +248,11 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
     }
 }
 
-const ARGUMENTS: [i32; block::ARGUMENTS] =
+const REGISTERS: [i32; ARGUMENTS] =
     [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_RCX, libc::REG_R8, libc::REG_R9];
 
 /// A function is about to run, with its return address at `sp`.
-unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; block::ARGUMENTS]) {
+unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; ARGUMENTS]) {
     // SAFETY: the caller holds the baton; the program's own stack.
     unsafe {
         let patched = &mut *PATCHED.0.get();

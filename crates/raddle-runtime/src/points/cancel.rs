@@ -5,8 +5,8 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use libc::{EINVAL, ESRCH};
-use raddle_core::block::{Escape, OsReason};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::{Escape, OsReason};
 
 use crate::control::{outside, point, really, scheduler};
 use crate::scheduler::thread::{Life, Wake};

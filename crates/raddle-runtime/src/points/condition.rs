@@ -4,8 +4,9 @@
 use core::ffi::c_int;
 
 use libc::{timespec, EINVAL, ETIMEDOUT};
-use raddle_core::block::{note, Escape};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::results::note;
+use raddle_protocol::Escape;
 
 use super::cancel::act_on_cancel;
 use super::mutex::{acquired, lock, shared};

@@ -5,8 +5,8 @@
 
 use core::ffi::{c_int, c_uint};
 
-use raddle_core::block::OsReason;
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::OsReason;
 
 use super::descriptor::{read_one, write_one};
 use super::file_lock;

@@ -7,8 +7,8 @@
 use core::ffi::{c_int, c_void};
 
 use libc::{timespec, EAGAIN, EINTR, EINVAL, ETIMEDOUT};
-use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::Escape;
 
 use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{self, point, scheduler, wait};

@@ -7,8 +7,9 @@ use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use libc::{EINVAL, ERANGE};
-use raddle_core::block::{note, OsReason};
 use raddle_core::ThreadId;
+use raddle_protocol::results::note;
+use raddle_protocol::OsReason;
 
 use super::result;
 use crate::control::{really, scheduler};
@@ -380,7 +381,7 @@ interpose! {
     /// The clock of a thread's CPU time.
     fn pthread_getcpuclockid(handle: usize, clock: *mut c_int) -> c_int |_| {
         failure::needs_os_threads(OsReason::ThreadClock);
-        scheduler().escaped(raddle_core::block::Escape::CpuClock);
+        scheduler().escaped(raddle_protocol::Escape::CpuClock);
         real!(pthread_getcpuclockid: fn(usize, *mut c_int) -> c_int)(handle, clock)
     }
 

@@ -2,8 +2,8 @@
 
 use core::ffi::{c_int, c_void};
 
-use raddle_core::block::Stacks;
 use raddle_core::ThreadId;
+use raddle_protocol::Stacks;
 
 use crate::control::{really, scheduler};
 use crate::real;

@@ -5,8 +5,8 @@
 use core::ffi::{c_int, c_uint};
 
 use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
-use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind};
+use raddle_protocol::Escape;
 
 use super::outside::{
     conclude, is_ready, never_waits, touched, After, Attempts, Caller, Outcome, Watched, AGAIN, INTERRUPTED,

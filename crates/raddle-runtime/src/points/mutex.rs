@@ -3,8 +3,9 @@
 use core::ffi::c_int;
 
 use libc::{timespec, ETIMEDOUT};
-use raddle_core::block::{note, Escape};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::results::note;
+use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
 use crate::control::{point, really, scheduler, wait_through};

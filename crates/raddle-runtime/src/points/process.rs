@@ -5,8 +5,8 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-use raddle_core::block::{Escape, OsReason, Outcome};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::{Escape, OsReason, Outcome};
 
 use super::outside::{Caller, Cancelled};
 use crate::control::{self, point, really, scheduler};

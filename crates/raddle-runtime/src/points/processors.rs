@@ -12,9 +12,9 @@ fn told() -> Option<u32> {
         Mode::PassThrough => None,
         Mode::Before => {
             crate::start::attach();
-            control::block().map(|block| block.settings.cpus)
+            control::block().map(|block| block.settings.run.cpus)
         }
-        Mode::Controlled => control::block().map(|block| block.settings.cpus),
+        Mode::Controlled => control::block().map(|block| block.settings.run.cpus),
     }
 }
 

@@ -3,8 +3,8 @@
 use core::ffi::c_int;
 
 use libc::{timespec, EBUSY, EINVAL, ETIMEDOUT};
-use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
 use crate::control::{point, really, scheduler, wait_through};

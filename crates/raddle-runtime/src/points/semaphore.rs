@@ -4,8 +4,8 @@
 use core::ffi::c_int;
 
 use libc::{timespec, EAGAIN, EINTR, EINVAL, ETIMEDOUT};
-use raddle_core::block::Escape;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::Escape;
 
 use super::cancel::{act_on_cancel, cancel_is_due};
 use super::time::{deadline, valid};

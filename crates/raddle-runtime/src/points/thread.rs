@@ -13,8 +13,8 @@ use core::mem::transmute;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
-use raddle_core::block::Outcome;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::Outcome;
 
 use super::cancel::{self, act_on_cancel};
 use super::identity::abandon_robust_lists;

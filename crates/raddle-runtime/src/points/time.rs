@@ -3,8 +3,9 @@
 use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use libc::{timespec, timeval, EINTR, EINVAL};
-use raddle_core::block::{note, OsReason};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::results::note;
+use raddle_protocol::OsReason;
 
 use super::cancel::act_on_cancel;
 use super::fail;
@@ -104,7 +105,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
                 crate::failure::needs_os_threads(OsReason::ThreadClock);
             }
             // SAFETY: the thread is under control.
-            unsafe { scheduler() }.escaped(raddle_core::block::Escape::CpuClock);
+            unsafe { scheduler() }.escaped(raddle_protocol::Escape::CpuClock);
         }
         return None;
     }
@@ -117,7 +118,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
         }
         None if control::mode() == control::Mode::Before => {
             let block = control::block()?;
-            let before = Clock::starting_at(block.settings.realtime);
+            let before = Clock::starting_at(block.settings.run.realtime);
             Some(before.show(clock, 0))
         }
         None => None,

@@ -4,8 +4,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use libc::timespec;
-use raddle_core::block::Escape;
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::Escape;
 
 use super::outside::{Caller, INTERRUPTED};
 use super::splice::{send_file, splice_between, Splice};

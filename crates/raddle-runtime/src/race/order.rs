@@ -1,7 +1,7 @@
 //! What orders accesses of different threads.
 
-use raddle_core::hooks::order::{ACQUIRE, BOTH, RELAXED, RELEASE, TOTAL};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::hooks::order::{ACQUIRE, BOTH, RELAXED, RELEASE, TOTAL};
 
 use super::clock::Clock;
 use super::{detector, forget, numbers, thread, CLOCKS, OBJECTS};

@@ -2,8 +2,8 @@
 
 use core::ops::Range;
 
-use raddle_core::block::{flag, Block};
-use raddle_core::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_protocol::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_protocol::Block;
 
 use super::build_id;
 use super::shadow::Cell;
@@ -39,7 +39,7 @@ impl Pairs {
 
 /// Whether the command line wants to know of a race of the last run.
 pub fn news(block: &Block) -> bool {
-    let fails = block.settings.flags & flag::RACE_FAILS != 0;
+    let fails = block.settings.run.fail_on_race;
     block.races.new > 0 || fails && block.races.count > 0
 }
 
@@ -169,7 +169,7 @@ fn file_at(pc: usize) -> Option<Loaded> {
             file = Loaded { start, end, ..Loaded::NONE };
             head = if readable { start as usize..end as usize } else { 0..0 };
             file.path[..own.len()].copy_from_slice(own);
-        } else if raddle_core::block::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {
+        } else if raddle_protocol::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {
             // What follows a file without a name is its zeroed data.
             file.end = end;
         }
@@ -211,7 +211,7 @@ mod tests {
     fn finds_the_file_of_a_function() {
         let file = file_at(finds_the_file_of_a_function as *const () as usize).unwrap();
         let own = std::env::current_exe().unwrap();
-        assert_eq!(raddle_core::block::text(&file.path), own.to_str().unwrap());
+        assert_eq!(raddle_protocol::text(&file.path), own.to_str().unwrap());
         assert!(file.start < file.end);
         // As the linker wrote it into the file: cc asks for SHA-1.
         let id = file.build_id().unwrap();

@@ -1,11 +1,12 @@
 //! Deciding: asks the policy, or whoever stands for it, at each point where more than one thread can go on,
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
-use raddle_core::block::{flag, Outcome};
 use raddle_core::decorators::order::{without_preemption, Order};
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, EventKind, Point, ThreadId};
+use raddle_protocol::settings::flag;
+use raddle_protocol::Outcome;
 
 use super::clock::NEVER;
 use super::progress::{ACCESS, BACK_OFF};
@@ -184,7 +185,7 @@ impl Scheduler {
         if self.traces {
             self.trace(chosen);
         }
-        if step + 1 > self.settings().max_steps {
+        if step + 1 > self.settings().run.max_steps {
             self.limit_reached();
         }
         chosen
@@ -411,7 +412,7 @@ impl Scheduler {
             return Some((most, false));
         }
         let (steps, logged) = (self.results().steps, self.results().log_len);
-        let room = (self.settings().log_capacity - logged).min(self.settings().max_steps - steps);
+        let room = (self.settings().log_capacity - logged).min(self.settings().run.max_steps - steps);
         // SAFETY: written in `start`.
         match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
@@ -443,7 +444,7 @@ impl Scheduler {
 
     #[cold]
     pub(super) fn limit_reached(&mut self) {
-        let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().max_steps / 2;
+        let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().run.max_steps / 2;
         failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
     }
 }

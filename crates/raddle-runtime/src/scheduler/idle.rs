@@ -1,7 +1,7 @@
 //! Nobody can run: time passes, something comes from outside, or it is a deadlock.
 
-use raddle_core::block::{Escape, Outcome};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::{Escape, Outcome};
 
 use super::clock::NEVER;
 use super::thread::{Life, Wait};

@@ -18,10 +18,10 @@ mod waits;
 use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering;
 
-use raddle_core::block::{self, Block, Escape};
 use raddle_core::decorators::replay::Replay;
 use raddle_core::policy::Policy;
 use raddle_core::{EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
+use raddle_protocol::{Block, Escape, Results, Settings};
 
 use crate::access::lease::{Attention, Lease};
 use crate::control;
@@ -135,13 +135,13 @@ struct Page;
 impl Scheduler {
     /// The results of this run.
     #[inline]
-    pub fn results(&mut self) -> &mut block::Results {
+    pub fn results(&mut self) -> &mut Results {
         // SAFETY: mapped since `start`; the command line only reads it after the run.
         unsafe { &mut (*self.block).results }
     }
 
     /// The settings of this run.
-    pub fn settings(&self) -> &block::Settings {
+    pub fn settings(&self) -> &Settings {
         // SAFETY: as for `results`.
         unsafe { &(*self.block).settings }
     }

@@ -40,7 +40,7 @@ impl Scheduler {
     /// Thread `me` goes on: logs every step, and counts those that were taken while others could.
     pub fn take_step(&mut self, me: ThreadId) {
         let decision = Decision::new(me, self.pending[me.index()].kind);
-        let max_steps = self.settings().max_steps;
+        let max_steps = self.settings().run.max_steps;
         let last = core::mem::replace(&mut self.last, me);
         self.results().switches += u64::from(me != last);
         self.record(decision);

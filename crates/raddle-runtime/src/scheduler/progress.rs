@@ -1,7 +1,7 @@
 //! Books on progress: who only spins, and when all do.
 
-use raddle_core::block::Outcome;
 use raddle_core::ThreadId;
+use raddle_protocol::Outcome;
 
 use super::Scheduler;
 use crate::{failure, sys};

@@ -1,9 +1,10 @@
 //! The beginning of a run, of the first one in a process and of those after it.
 
-use raddle_core::block::{flag, Block, Outcome};
 use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
 use raddle_core::{Decision, Rng, ThreadId};
+use raddle_protocol::settings::flag;
+use raddle_protocol::{Block, Outcome};
 
 use super::clock::{Clock, NEVER};
 use super::decide::{Chosen, Decides, Engine};
@@ -28,7 +29,7 @@ impl Scheduler {
         self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
         self.detects = settings.flags & flag::DETECT != 0;
         self.instrumented = crate::access::offers() != 0;
-        self.clock.realtime_start = settings.realtime;
+        self.clock.realtime_start = settings.run.realtime;
         self.chance = Rng::for_purpose(settings.seed, 2);
         self.entropy = Rng::for_purpose(settings.seed, 3);
         let engine = if settings.flags & flag::REPLAY != 0 {
@@ -45,7 +46,7 @@ impl Scheduler {
             }
         } else {
             // SAFETY: the caller's promise.
-            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.guard))
+            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.run.guard))
         };
         let explores = matches!(engine, Engine::Explore(_));
         self.engine.write(engine);
@@ -88,7 +89,7 @@ impl Scheduler {
         }
         self.decides = decides;
         self.start_names(self.names);
-        self.clock = Clock::starting_at(settings.realtime);
+        self.clock = Clock::starting_at(settings.run.realtime);
         self.chance = Rng::for_purpose(seed, 2);
         self.entropy = Rng::for_purpose(seed, 3);
         self.created = 1;
@@ -147,8 +148,8 @@ impl Scheduler {
         if settings.flags & flag::TRACE != 0 {
             trace.alone.fill(0);
         }
-        let (number, profile) = (settings.run, settings.profile);
-        let run = Run { number, seed, parameters: &settings.parameters, profile, lessons };
+        let (number, profile) = (settings.number, settings.profile);
+        let run = Run { number, seed, parameters: settings.run.policy.values(), profile, lessons };
         // SAFETY: written in `start`.
         let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => {

@@ -1,7 +1,7 @@
 //! A step of a thread: it arrives before it, somebody is chosen, and whoever that is departs.
 
-use raddle_core::block::note;
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::results::note;
 
 use super::clock::NEVER;
 use super::progress::PATIENCE;

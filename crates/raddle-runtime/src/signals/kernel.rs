@@ -6,8 +6,8 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use raddle_core::block::{Escape, Outcome};
 use raddle_core::{EventKind, ThreadId};
+use raddle_protocol::{Escape, Outcome};
 
 use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
 use crate::control::{self, point, scheduler, state, Mode};

@@ -13,9 +13,9 @@
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use raddle_core::block::Escape;
 use raddle_core::policy::Others;
 use raddle_core::{EnabledSet, Event, Rng, ThreadId};
+use raddle_protocol::Escape;
 
 use crate::access::spin;
 use crate::control::{self, baton, scheduler, state, State};
@@ -514,7 +514,7 @@ fn look_at_those_who_run(it: &mut State) {
         it.scheduler.real_time_passed(passed);
         it.gate.asleep = if all_asleep(it) { it.gate.asleep + 1 } else { 0 };
         let patience = it.scheduler.parallel_policy().patience();
-        if it.gate.asleep > it.scheduler.settings().yields {
+        if it.gate.asleep > it.scheduler.settings().run.yields {
             it.gate.asleep = 0;
             take_for_blocked(it);
         }
@@ -585,7 +585,7 @@ fn guard(it: &mut State, me: ThreadId) {
     if it.gate.held.is_empty() {
         return;
     }
-    let settings = it.scheduler.settings().guard;
+    let settings = it.scheduler.settings().run.guard;
     let spins = it.scheduler.threads[me.index()].spins >= SPINNING;
     let fires = settings.override_probability > 0.0 && it.gate.rng.chance(settings.override_probability)
         || spins && settings.lower_probability > 0.0 && it.gate.rng.chance(settings.lower_probability);

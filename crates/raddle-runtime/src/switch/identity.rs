@@ -6,8 +6,8 @@
 //! to where it was born: libc's own frame above stays as it is, and thread-local storage is put
 //! back to its initial image.
 
-use raddle_core::block::Stacks;
 use raddle_core::MAX_THREADS;
+use raddle_protocol::Stacks;
 
 use super::fiber::{self, CONTEXT_WORDS};
 use crate::control::POLICY_ADDRESS;

@@ -12,8 +12,8 @@ use core::ffi::c_void;
 use core::ptr::{self, addr_of_mut};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
-use raddle_core::block::{Escape, OsReason};
 use raddle_core::{Event, EventKind, ThreadId};
+use raddle_protocol::{Escape, OsReason};
 
 use crate::control::{self, baton, scheduler};
 use crate::scheduler::clock::NEVER;
@@ -106,7 +106,7 @@ pub fn look() {
     let caller = ThreadId(CALLER.load(Ordering::Relaxed) as u16);
     let wait = WAIT.load(Ordering::Relaxed);
     let mut asleep = 0;
-    let yields = control::block().map_or(0, |block| block.settings.yields);
+    let yields = control::block().map_or(0, |block| block.settings.run.yields);
     while asleep <= yields {
         sys::futex_wait_for(&CALL, number, Some(LOOK));
         if CALL.load(Ordering::Relaxed) != number {

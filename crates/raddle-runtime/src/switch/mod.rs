@@ -19,8 +19,10 @@ mod placement;
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use raddle_core::block::{flag, switch, OsReason};
 use raddle_core::ThreadId;
+use raddle_protocol::control::switch;
+use raddle_protocol::settings::flag;
+use raddle_protocol::OsReason;
 
 use crate::control::{self, baton};
 use crate::{dispatch, points, sys};

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::{Object, ObjectSymbol};
-use raddle_core::block::Points;
+use raddle_protocol::Points;
 
-use super::{good, note, plan, Check};
-use crate::campaign::{self, End};
+use super::{good, note, try_runs, Check};
 use crate::cargo::visible::Visible;
 use crate::cargo::TARGET;
-use crate::inspect::elf;
-use crate::inspect::search_path::{find_in_path, is_executable};
+use raddle_engine::campaign::End;
+use raddle_inspect::elf;
+use raddle_inspect::search_path::{find_in_path, is_executable};
 
 /// Two threads that race: at the level `race` that must be noticed.
 const C: &str = "#include <pthread.h>
@@ -85,9 +85,9 @@ fn build_and_run(compiler: &str, runtime: Option<&Path>) -> Result<(), String> {
     if inspected.richest_points() != Points::Race {
         return Err("what it builds does not show its accesses".to_string());
     }
-    let mut plan = plan(inspected, program.into_os_string(), runtime)?;
-    (plan.points, plan.runs, plan.exec) = (Points::Race, RUNS, false);
-    let campaign = campaign::run(&plan, None, false, |_| {}).map_err(|error| error.to_string())?;
+    let campaign = try_runs(&[program.into_os_string()], runtime, |options| {
+        (options.runs, options.points) = (Some(RUNS), Some(Points::Race));
+    })?;
     match (campaign.end, campaign.findings.first()) {
         (End::Broken(error), _) => Err(error.to_string()),
         (_, Some(finding)) => Err(format!("what it builds fails: {}", finding.failure.message)),

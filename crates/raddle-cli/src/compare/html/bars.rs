@@ -3,7 +3,7 @@
 
 use super::super::{Compared, Comparison};
 use super::svg::{c, escape, open, series_class, short, LogScale};
-use crate::report::worth::percent;
+use raddle_report::words::percent;
 
 /// A chart for each program.
 pub fn charts(comparison: &Comparison) -> String {

@@ -10,7 +10,7 @@ mod survival;
 mod svg;
 
 use super::Comparison;
-use crate::report::{count, number};
+use raddle_report::words::{count, number};
 use svg::escape;
 
 /// The style of the page. Colours of series are those of Okabe and Ito, which people tell apart whatever they see.

@@ -3,8 +3,8 @@
 use super::super::cell::Cell;
 use super::super::{Compared, Comparison};
 use super::escape;
-use crate::report::number;
-use crate::report::worth::percent;
+use raddle_report::words::number;
+use raddle_report::words::percent;
 
 /// The table of all programs and policies.
 pub fn table(comparison: &Comparison) -> String {

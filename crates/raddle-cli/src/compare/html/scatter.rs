@@ -2,8 +2,8 @@
 
 use super::super::Comparison;
 use super::svg::{c, escape, open, short, LogScale};
-use crate::report::number;
-use crate::report::worth::percent;
+use raddle_report::words::number;
+use raddle_report::words::percent;
 
 /// The policy that the chart is about.
 const RANDOM: &str = "random";

@@ -3,7 +3,7 @@
 use super::super::cell::Cell;
 use super::super::{Compared, Comparison};
 use super::svg::{escape, Stairs, StairsChart};
-use raddle_core::statistics::survival::Survival;
+use raddle_engine::statistics::survival::Survival;
 
 /// Two charts for each program; open where some repetition found nothing while others did.
 pub fn charts(comparison: &Comparison) -> String {

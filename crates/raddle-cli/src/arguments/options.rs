@@ -1,0 +1,184 @@
+//! The options of runs, which several commands share and a project file can set.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Deserialize;
+
+/// Options that defaults can stand in for.
+pub trait Merge {
+    /// These options, with the defaults for what they leave open.
+    fn or(self, defaults: Self) -> Self;
+}
+
+impl<T> Merge for Option<T> {
+    fn or(self, defaults: Self) -> Self {
+        Option::or(self, defaults)
+    }
+}
+
+impl Merge for bool {
+    fn or(self, defaults: bool) -> bool {
+        self || defaults
+    }
+}
+
+/// What can be repeated adds up.
+impl<T> Merge for Vec<T> {
+    fn or(self, mut defaults: Vec<T>) -> Vec<T> {
+        defaults.extend(self);
+        defaults
+    }
+}
+
+/// Defines options that can be merged, field by field.
+macro_rules! options {
+    ($($(#[$attribute:meta])* pub struct $name:ident {
+        $($(#[$field_attribute:meta])* pub $field:ident: $type:ty,)*
+    })*) => {
+        $(
+            $(#[$attribute])*
+            #[derive(Args, Deserialize, Debug, Clone, Default, PartialEq)]
+            #[serde(rename_all = "kebab-case", default)]
+            pub struct $name {
+                $($(#[$field_attribute])* pub $field: $type,)*
+            }
+
+            impl Merge for $name {
+                fn or(self, defaults: Self) -> Self {
+                    $name { $($field: Merge::or(self.$field, defaults.$field),)* }
+                }
+            }
+        )*
+    };
+}
+
+options! {
+    /// How the processes of runs are made.
+    pub struct ProcessOptions {
+        /// Treat a run that takes longer than N seconds by the wall clock as failed [default: 10]
+        #[arg(long, value_name = "N")]
+        pub run_timeout: Option<f64>,
+        /// Start the program anew for each run instead of forking it before main
+        #[arg(long)]
+        pub exec: bool,
+        /// How threads are switched: fiber or os [default: fiber, where that is sound]
+        #[arg(long, value_name = "HOW")]
+        pub switch: Option<String>,
+        /// The runtime library, for policies of your own [default: $RADDLE_RUNTIME, or raddle's own]
+        #[arg(long, value_name = "FILE")]
+        pub runtime: Option<PathBuf>,
+    }
+
+    /// What decides runs, and how they are made.
+    pub struct RunOptions {
+        /// The seed that all choices come from [default: random, printed]
+        #[arg(long, value_name = "S")]
+        pub seed: Option<u64>,
+        /// Which operations are schedule points: sync, atomic, race or memory [default: the richest that
+        /// the program offers, race or atomic for an instrumented one and sync for others]
+        #[arg(long, value_name = "LEVEL")]
+        pub points: Option<String>,
+        /// How many runs go on at once, each on a core of its own [default: 1]
+        #[arg(long, value_name = "N")]
+        pub jobs: Option<usize>,
+        /// Cut runs after N steps [default: 1000000]
+        #[arg(long, value_name = "N")]
+        pub max_steps: Option<u64>,
+        /// Treat an OS thread as blocked after N polls that found it asleep in the kernel for a reason outside the model
+        /// [default: 10]
+        #[arg(long, value_name = "N")]
+        pub yields: Option<u32>,
+        /// Sample every N-th run for the ordered pairs of events that are covered; 0: none, 1: all, which
+        /// costs speed [default: 138 of the first 1034 runs]
+        #[arg(long, value_name = "N")]
+        pub coverage: Option<u64>,
+        /// The exit status of a good run [default: 0]
+        #[arg(long, value_name = "CODE")]
+        pub expect_exit: Option<i32>,
+        /// The probability per point that the starvation guard overrides the policy [default: 0.001]
+        #[arg(long, value_name = "P", conflicts_with = "no_guard")]
+        pub guard: Option<f64>,
+        /// Switch the starvation guard off
+        #[arg(long)]
+        pub no_guard: bool,
+        /// Tell the program that there are N CPUs [default: 4]
+        #[arg(long, value_name = "N")]
+        pub cpus: Option<u32>,
+        /// Do not trap system calls that are made outside of libc's functions
+        #[arg(long)]
+        pub no_dispatch: bool,
+        /// Set a variable in the program's environment (can be repeated)
+        #[arg(long, value_name = "NAME=VALUE")]
+        pub env: Vec<String>,
+        /// How the processes of runs are made.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub process: ProcessOptions,
+    }
+
+    /// Options of `raddle test`; each can have a default in the section `[test]` of raddle.toml.
+    pub struct TestOptions {
+        /// The policy that decides which thread goes next [default: portfolio]
+        #[arg(long, value_name = "NAME[:KEY=VALUE,…]")]
+        pub policy: Option<String>,
+        /// How many runs [default: 1000]
+        #[arg(long, value_name = "N")]
+        pub runs: Option<u64>,
+        /// What else is a failure: race (a data race)
+        #[arg(long, value_name = "WHAT")]
+        pub fail_on: Option<String>,
+        /// Races to ignore, in ThreadSanitizer's format
+        #[arg(long, value_name = "FILE")]
+        pub suppressions: Option<PathBuf>,
+        /// Stop exploring after N seconds
+        #[arg(long, value_name = "N")]
+        pub time: Option<f64>,
+        /// Where schedules of failures go [default: .raddle]
+        #[arg(long, value_name = "DIR")]
+        pub out: Option<PathBuf>,
+        /// Write the results as JSON; - is standard output
+        #[arg(long, value_name = "FILE")]
+        pub json: Option<PathBuf>,
+        /// Print nothing but failures
+        #[arg(long, short)]
+        pub quiet: bool,
+        /// Say more
+        #[arg(long, short)]
+        pub verbose: bool,
+        /// Go on after a failure, and count how often each one happens
+        #[arg(long)]
+        pub keep_going: bool,
+        /// The standard output of a good run
+        #[arg(long, value_name = "FILE")]
+        pub expect_output: Option<PathBuf>,
+        /// A shell command that fails when a run was bad; it finds RADDLE_STDOUT and RADDLE_STDERR
+        /// (files) and RADDLE_STATUS (the exit status) in its environment
+        #[arg(long, value_name = "COMMAND")]
+        pub check: Option<String>,
+        /// Make calls of this function of the program schedule points (can be repeated)
+        #[arg(long, value_name = "NAME")]
+        pub sync_function: Vec<String>,
+        /// Give each run an empty working directory of its own
+        #[arg(long)]
+        pub own_cwd: bool,
+        /// Explore each test of a GoogleTest, Catch2 or Rust test program on its own
+        #[arg(long)]
+        pub each_test: bool,
+        /// What decides the runs.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub run: RunOptions,
+    }
+}
+
+impl TestOptions {
+    /// These options of the command line, with those of the project for what they leave open.
+    pub fn or(self, mut project: TestOptions) -> TestOptions {
+        // A guard setting on the command line replaces the project's as a whole.
+        if self.run.guard.is_some() || self.run.no_guard {
+            (project.run.guard, project.run.no_guard) = (None, false);
+        }
+        Merge::or(self, project)
+    }
+}

@@ -1,0 +1,8 @@
+//! What a person reads when a campaign is over.
+
+pub mod campaign;
+pub mod command_line;
+mod racing;
+pub mod replay;
+pub mod search;
+pub mod worth;

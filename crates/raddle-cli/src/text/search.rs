@@ -1,0 +1,71 @@
+//! What a search explored, in words.
+
+use raddle_engine::report::Summary;
+use raddle_report::search::Exhausted;
+use raddle_report::words::{count, number};
+
+/// `all 20 schedules explored`, or `all 20 fair schedules explored`.
+pub fn title(exhausted: &Exhausted, policy: &str) -> String {
+    let within = exhausted.bound.map(|bound| format!(" with at most {}", bound_text(policy, bound)));
+    let schedule = if exhausted.fair { "fair schedule" } else { "schedule" };
+    format!("all {}{} explored", count(exhausted.schedules, schedule), within.unwrap_or_default())
+}
+
+/// What was left out because it makes no difference.
+pub fn reduction(exhausted: &Exhausted) -> Option<String> {
+    let redundant = match exhausted.redundant {
+        0 => String::new(),
+        n => format!("; {} redundant {}", number(n), if n == 1 { "run" } else { "runs" }),
+    };
+    exhausted.reduced.then(|| format!("one schedule for each order of operations that depend on each other{redundant}"))
+}
+
+/// What the proof is relative to.
+pub fn relative_to(exhausted: &Exhausted, summary: &Summary<'_>) -> String {
+    let points = summary.plan.settings.points.name();
+    let races = if exhausted.reduced { ", no races between points" } else { "" };
+    let fair = if exhausted.fair { "schedules in which threads that wait busily let others run, " } else { "" };
+    format!("for {fair}the points of level {points}, sequential consistency{races}, these inputs and the virtual clock")
+}
+
+/// A bound in the policy's own units: `2 preemptions`.
+pub fn bound_text(policy: &str, bound: u32) -> String {
+    match policy {
+        "ipb" => count(bound.into(), "preemption"),
+        "idb" => count(bound.into(), "delay"),
+        _ => format!("a bound of {bound}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_engine::report::sample;
+
+    fn all(fair: bool) -> Exhausted {
+        let (redundant, bound, reduced, lacks) = (0, None, false, Vec::new());
+        Exhausted { schedules: 20, redundant, bound, reduced, fair, proof: true, lacks }
+    }
+
+    #[test]
+    fn all_schedules() {
+        assert_eq!(title(&all(false), "ipb"), "all 20 schedules explored");
+        let some = Exhausted { bound: Some(2), ..all(false) };
+        assert_eq!(title(&some, "ipb"), "all 20 schedules with at most 2 preemptions explored");
+        assert_eq!(bound_text("idb", 1), "1 delay");
+        assert_eq!(bound_text("own", 1), "a bound of 1");
+    }
+
+    #[test]
+    fn a_proof_about_fair_schedules_says_so() {
+        let relative = |it: &Exhausted| {
+            let (plan, campaign) = (sample::plan(), sample::campaign(20));
+            relative_to(it, &Summary { plan: &plan, campaign: &campaign })
+        };
+        assert!(relative(&all(false)).starts_with("for the points of level "));
+        let fair = all(true);
+        assert_eq!(title(&fair, "ipb"), "all 20 fair schedules explored");
+        let expected = "for schedules in which threads that wait busily let others run, the points of level ";
+        assert!(relative(&fair).starts_with(expected), "{}", relative(&fair));
+    }
+}

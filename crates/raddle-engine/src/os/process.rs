@@ -1,0 +1,132 @@
+//! A process that the engine has started, known by its pidfd: its number may be used again, the descriptor is its own.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use libc::pid_t;
+
+use super::sys::{self, Ending};
+
+/// A child that has not been waited for. Dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Process {
+    pid: pid_t,
+    pidfd: OwnedFd,
+    ending: Option<Ending>,
+}
+
+impl Process {
+    /// A child of the calling process.
+    ///
+    /// # Safety
+    /// The descriptor is the child's pidfd, and nothing else owns it.
+    pub unsafe fn from_raw(pid: pid_t, pidfd: RawFd) -> Process {
+        // SAFETY: the caller's promise.
+        Process { pid, pidfd: unsafe { OwnedFd::from_raw_fd(pidfd) }, ending: None }
+    }
+
+    /// Its number, which is valid until it has been reaped.
+    pub fn pid(&self) -> pid_t {
+        self.pid
+    }
+
+    /// Another descriptor for the same process, to wait for its end elsewhere.
+    pub fn pidfd(&self) -> io::Result<OwnedFd> {
+        self.pidfd.try_clone()
+    }
+
+    /// How it ended; `None` while it lives.
+    pub fn try_wait(&mut self) -> io::Result<Option<Ending>> {
+        self.reap(libc::WNOHANG)
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> io::Result<Ending> {
+        loop {
+            if let Some(ending) = self.reap(0)? {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Whether it has ended, though it has not been reaped: its number is still its own.
+    pub fn has_ended(&self) -> bool {
+        self.ending.is_some() || ended(&self.pidfd, 0)
+    }
+
+    /// Kills it. A process that is gone already needs no killing.
+    pub fn kill(&self) {
+        signal(&self.pidfd, libc::SIGKILL);
+    }
+
+    /// Kills the process group that it leads, if it does, while its number cannot be used again.
+    pub fn kill_group(&self) {
+        if self.ending.is_none() && self.pid > 1 {
+            // SAFETY: sends a signal to a group that has our child's number; the child has not been reaped.
+            unsafe { libc::kill(-self.pid, libc::SIGKILL) };
+        }
+    }
+
+    fn reap(&mut self, flags: i32) -> io::Result<Option<Ending>> {
+        if self.ending.is_some() {
+            return Ok(self.ending);
+        }
+        // SAFETY: the kernel fills the structure, which is valid when zeroed.
+        let info = unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let pidfd = self.pidfd.as_raw_fd() as libc::id_t;
+            if libc::waitid(libc::P_PIDFD, pidfd, &mut info, libc::WEXITED | libc::__WALL | flags) == -1 {
+                return match io::Error::last_os_error() {
+                    error if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                    error if error.raw_os_error() == Some(libc::ECHILD) => Err(io::Error::other(REAPED_ELSEWHERE)),
+                    error => Err(error),
+                };
+            }
+            info
+        };
+        // SAFETY: waitid has filled it in, or left the process id zero.
+        let (pid, status) = unsafe { (info.si_pid(), info.si_status()) };
+        if pid == 0 {
+            return Ok(None);
+        }
+        self.ending =
+            Some(if info.si_code == libc::CLD_EXITED { Ending::Exit(status) } else { Ending::Signal(status) });
+        Ok(self.ending)
+    }
+}
+
+/// What only the host process can cause.
+const REAPED_ELSEWHERE: &str = "the process that runs raddle has waited for a child that it did not start, or ignores \
+                                SIGCHLD, so that nothing is known of how the program ended";
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ending.is_none() {
+            self.kill();
+            // It is gone, or was never ours to wait for.
+            let _ = self.wait();
+        }
+    }
+}
+
+/// A process that is not a child, by its number: a daemon that a run has left behind.
+pub fn open(pid: pid_t) -> io::Result<OwnedFd> {
+    // SAFETY: the descriptor is new and ours.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0) as RawFd;
+        Ok(OwnedFd::from_raw_fd(sys::errno(fd)?))
+    }
+}
+
+/// Sends a signal; a process that is gone does not need it.
+pub fn signal(pidfd: &OwnedFd, signal: i32) {
+    // SAFETY: sends a signal.
+    unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, 0, 0) };
+}
+
+/// Whether a process has ended, or ends within this time; −1 waits as long as it takes.
+pub fn ended(pidfd: &OwnedFd, milliseconds: i32) -> bool {
+    let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor, as passed.
+    unsafe { libc::poll(&mut poll, 1, milliseconds) > 0 }
+}

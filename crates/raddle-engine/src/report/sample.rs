@@ -1,0 +1,160 @@
+//! Campaigns that never were, for the tests of reports.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use raddle_core::policy::Profile;
+use raddle_inspect::elf::{Language, Program};
+use raddle_protocol::RunSettings;
+use raddle_report::FailureKind;
+
+use crate::campaign::tally::Tally;
+use crate::campaign::{End, Finding, Outcome};
+use crate::plan::coverage::Coverage;
+use crate::plan::place::Place;
+use crate::plan::policy_choice::PolicyChoice;
+use crate::plan::stdin::Stdin;
+use crate::plan::sync_functions::SyncFunctions;
+use crate::plan::{Expectations, Plan, Switch, Target};
+use crate::run::report::{Counts, Failure, RunReport, Verdict};
+use crate::run::threads::ThreadView;
+
+/// A campaign of 1,000 runs.
+pub fn plan() -> Plan {
+    let policy = PolicyChoice::parse("pct:d=4").expect("a policy");
+    Plan {
+        target: Target {
+            program: Program {
+                path: "/home/ada/bank".into(),
+                build_id: Some("6f1c0e".into()),
+                interpreter: None,
+                needed: Vec::new(),
+                undefined: Vec::new(),
+                language: Language::C,
+                preload_first: Vec::new(),
+                offers: 0,
+                debug_info: true,
+                checks: false,
+            },
+            executable: "/home/ada/bank".into(),
+            command: vec!["./bank".into(), "three accounts".into()],
+            directory: "/home/ada".into(),
+            own_directory: false,
+            environment: Vec::new(),
+            added: vec![("DEBUG".into(), "yes please".into())],
+            runtime: "/usr/lib/raddle/libraddle_runtime.so".into(),
+            stdin: Stdin::Null,
+        },
+        settings: RunSettings { seed: 42, ..RunSettings::of(policy.settings()) },
+        policy,
+        benign: None,
+        switch: Switch::Fiber,
+        sync_functions: SyncFunctions::default(),
+        expect: Expectations::default(),
+        runs: 1000,
+        jobs: 1,
+        cores: None,
+        time: None,
+        run_timeout: Duration::from_secs(10),
+        keep_going: false,
+        exec: false,
+        check: None,
+        harness: 0,
+        coverage: Coverage::Some,
+        inspect: true,
+        out: ".raddle".into(),
+        record: true,
+        recording: None,
+    }
+}
+
+/// A campaign of so many runs without a failure.
+pub fn campaign(runs: u64) -> Outcome {
+    let mut tally = Tally::default();
+    for run in 1..=runs {
+        tally.add(&report(run, Verdict::Passed));
+    }
+    Outcome {
+        tally,
+        findings: Vec::new(),
+        divergence: None,
+        fallback: Vec::new(),
+        racing: Default::default(),
+        os_threads: Vec::new(),
+        random_addresses: false,
+        seconds: 0.42,
+        explored: None,
+        end: End::Complete,
+        output: None,
+    }
+}
+
+/// Two places, in files that are not there.
+pub fn racing() -> BTreeSet<Place> {
+    [("bank", 0x11d5), ("libaccounts.so", 0x2040)]
+        .map(|(file, address)| Place { file: file.to_string(), address })
+        .into()
+}
+
+/// A run of three threads.
+pub fn report(run: u64, verdict: Verdict) -> RunReport {
+    let counts = Counts { steps: 100 + run, threads: 3, shared_points: 90, hash: run / 2, ..Counts::default() };
+    RunReport { verdict, counts, ..RunReport::new(run) }
+}
+
+/// Two threads that wait for each other.
+pub fn deadlock() -> Finding {
+    let thread = |id, name: &str, waits_for: &str, backtrace: &[&str]| ThreadView {
+        id,
+        name: name.into(),
+        state: "blocked".into(),
+        waits_for: Some(waits_for.into()),
+        backtrace: backtrace.iter().map(|line| (*line).to_string()).collect(),
+        ..ThreadView::default()
+    };
+    Finding {
+        failure: Failure {
+            kind: FailureKind::Deadlock,
+            message: "t1 waits for t2, t2 waits for t1".into(),
+            place: "lock in deposit (bank.c:31); lock in withdraw (bank.c:44)".into(),
+            step: 88,
+            threads: vec![
+                thread(0, "bank", "join of t1 (left)", &["main (/home/ada/bank.c:60)"]),
+                thread(
+                    1,
+                    "left",
+                    "lock on mutex 0x4040c0, held by t2 (right)",
+                    &["deposit (/home/ada/bank.c:31)", "left (/home/ada/bank.c:50)"],
+                ),
+                thread(2, "right", "lock on mutex 0x404100, held by t1 (left)", &["withdraw (/home/ada/bank.c:44)"]),
+            ],
+            stderr: vec!["opening accounts".into()],
+            run_seed: 7,
+            profile: Profile::default(),
+            stacks: Default::default(),
+            racing: Vec::new(),
+            log: None,
+            log_is_full: false,
+            also: Vec::new(),
+            bound: None,
+            serial: Default::default(),
+        },
+        count: 1,
+        first_run: 17,
+        schedule: Ok(".raddle/deadlock-1a2b3c4d.schedule".into()),
+    }
+}
+
+/// An assertion that failed more than once.
+pub fn assertion(schedule: Result<std::path::PathBuf, String>) -> Finding {
+    let mut finding = deadlock();
+    finding.failure.kind = FailureKind::Assert;
+    finding.failure.message = "bank.c:70: main: Assertion `total == 300' failed".into();
+    finding.failure.place = finding.failure.message.clone();
+    finding.failure.threads.clear();
+    finding.failure.stderr.clear();
+    finding.count = 3;
+    finding.first_run = 20;
+    finding.schedule = schedule;
+    finding
+}

@@ -1,0 +1,156 @@
+//! What a search is worth: that no schedule is left is a proof, or is not, and why.
+
+use raddle_core::policy::Gap;
+use raddle_protocol::results::note;
+use raddle_protocol::Escape;
+use raddle_report::search::Exhausted;
+use raddle_report::words::count;
+use raddle_report::FailureKind;
+
+use super::Summary;
+
+/// Escapes that leave every run as it was.
+const HARMLESS: [Escape; 1] = [Escape::Affinity];
+
+/// What a campaign's search explored, if it came to its end.
+pub fn exhausted(summary: &Summary<'_>) -> Option<Exhausted> {
+    let explored = summary.campaign.explored?;
+    let lacks = lacks(summary);
+    Some(Exhausted {
+        schedules: explored.schedules,
+        redundant: explored.redundant,
+        bound: explored.bound.checked_sub(1),
+        reduced: explored.reduced,
+        // A loop that only reads waits for a change, and schedules in which it does not are left out as well.
+        fair: explored.fair || summary.campaign.tally.notes & note::SPUN != 0,
+        proof: lacks.is_empty(),
+        lacks,
+    })
+}
+
+/// Why the end of a search is no proof.
+fn lacks(summary: &Summary<'_>) -> Vec<String> {
+    let (campaign, tally) = (summary.campaign, &summary.campaign.tally);
+    let Some(explored) = campaign.explored else { return Vec::new() };
+    let mut lacks: Vec<String> = Vec::new();
+    lacks.extend(gap_texts(explored.gaps));
+    if tally.cut_runs > 0 {
+        lacks.push(format!("{} cut at the step limit", was(tally.cut_runs, "run")));
+    }
+    let slow =
+        campaign.findings.iter().filter(|finding| finding.failure.kind == FailureKind::Timeout).map(|f| f.count).sum();
+    if slow > 0 {
+        lacks.push(format!("{} ended by the wall clock", was(slow, "run")));
+    }
+    let harmless = HARMLESS.map(Escape::text);
+    lacks.extend(summary.uncontrolled().into_iter().filter(|text| !harmless.contains(text)).map(str::to_string));
+    if tally.notes & note::DRAWN != 0 {
+        lacks.push("which of several threads a condition's signal wakes was drawn, not explored".to_string());
+    }
+    if explored.reduced {
+        let unknown = [
+            (
+                note::TIMED,
+                "the program waits for time or reads a clock, and the reduction does not know what that orders",
+            ),
+            (note::ORPHANED, "threads end with locks held, and the reduction does not know what that orders"),
+            (note::SPUN, Gap::Spins.text()),
+        ];
+        lacks.extend(unknown.iter().filter(|(bit, _)| tally.notes & bit != 0).map(|(_, text)| (*text).to_string()));
+    }
+    // A search that started afresh, because points were added, may have come across a schedule before.
+    let runs = explored.schedules + explored.redundant;
+    if tally.runs == runs && tally.distinct_schedules() < runs {
+        lacks.push(Gap::Unstable.text().to_string());
+    }
+    lacks.dedup();
+    lacks
+}
+
+fn gap_texts(gaps: u32) -> impl Iterator<Item = String> {
+    Gap::ALL.into_iter().filter(move |gap| gaps >> *gap as u32 & 1 != 0).map(|gap| gap.text().to_string())
+}
+
+/// Why the end of a search that is not over would be no proof, as far as the search knows.
+pub fn lacks_so_far(summary: &Summary<'_>) -> Vec<String> {
+    gap_texts((summary.campaign.tally.notes >> note::GAPS) as u32).collect()
+}
+
+fn was(n: u64, thing: &str) -> String {
+    format!("{} {}", count(n, thing), if n == 1 { "was" } else { "were" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::Outcome;
+    use crate::plan::policy_choice::PolicyChoice;
+    use crate::report::sample;
+    use raddle_core::policy::Explored;
+
+    fn explored(change: impl FnOnce(&mut Outcome)) -> Exhausted {
+        let mut plan = sample::plan();
+        plan.policy = PolicyChoice::parse("ipb").expect("a policy");
+        let mut campaign = sample::campaign(20);
+        campaign.explored = Some(Explored { schedules: 20, ..Explored::default() });
+        campaign.tally = Default::default();
+        for run in 1..=20 {
+            let mut report = sample::report(run, crate::run::report::Verdict::Passed);
+            report.counts.hash = run;
+            campaign.tally.add(&report);
+        }
+        change(&mut campaign);
+        exhausted(&Summary { plan: &plan, campaign: &campaign }).expect("it is over")
+    }
+
+    #[test]
+    fn all_schedules_are_a_proof() {
+        let all = explored(|_| {});
+        assert!(all.proof && all.bound.is_none() && all.lacks.is_empty(), "{all:?}");
+        let some = explored(|campaign| campaign.explored.as_mut().expect("is there").bound = 3);
+        assert_eq!(some.bound, Some(2));
+    }
+
+    #[test]
+    fn a_proof_about_fair_schedules_is_one_for_these() {
+        assert!(!explored(|_| {}).fair);
+        let held = |campaign: &mut Outcome| campaign.explored.as_mut().expect("is there").fair = true;
+        let reads = |campaign: &mut Outcome| campaign.tally.notes = note::SPUN;
+        for fair in [explored(held), explored(reads)] {
+            assert!(fair.proof && fair.fair, "{fair:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_seen_or_not_controlled_makes_it_none() {
+        let why = |change: fn(&mut Outcome)| {
+            let it = explored(change);
+            assert!(!it.proof, "{it:?}");
+            it.lacks.join("; ")
+        };
+        assert_eq!(why(|campaign| campaign.tally.cut_runs = 1), "1 run was cut at the step limit");
+        let outside = |campaign: &mut Outcome| campaign.tally.escapes = 1 << Escape::OutsideInput as u32;
+        assert_eq!(why(outside), Escape::OutsideInput.text());
+        assert!(why(|campaign| campaign.tally.notes = note::DRAWN).contains("was drawn"));
+        assert_eq!(why(|campaign| campaign.explored.as_mut().expect("is there").gaps = 1), Gap::Depth.text());
+        // The same schedule again and again.
+        let repeated = |campaign: &mut Outcome| {
+            campaign.tally = Default::default();
+            (0..20).for_each(|_| campaign.tally.add(&sample::report(1, crate::run::report::Verdict::Passed)));
+        };
+        assert_eq!(why(repeated), Gap::Unstable.text());
+    }
+
+    #[test]
+    fn a_reduction_knows_less() {
+        let timed = |campaign: &mut Outcome| campaign.tally.notes = note::TIMED;
+        assert!(explored(timed).proof);
+        let reduced = explored(|campaign| {
+            timed(campaign);
+            campaign.explored.as_mut().expect("is there").reduced = true;
+        });
+        assert!(!reduced.proof, "{reduced:?}");
+        // What is asked for and ignored changes no run.
+        assert!(explored(|campaign| campaign.tally.escapes = 1 << Escape::Affinity as u32).proof);
+    }
+}

@@ -1,0 +1,39 @@
+//! One run after the other: the target is started, watched, looked at and judged.
+//!
+//! | file | one idea |
+//! |---|---|
+//! | `runner` | runs with their verdicts: what a job calls |
+//! | `assignment` | which runs a job is to make, and those that passed |
+//! | `executor` | makes a run happen: in a fork server, in a process of its own, in a check |
+//! | `launch` | starts the target |
+//! | `shared_block` | the engine's side of the shared memory |
+//! | `watch` | waits for what happens |
+//! | `strays` | ends what a run leaves behind |
+//! | `output` | what a run prints |
+//! | `classify`, `stderr`, `oracle` | from the traces of a run to a verdict |
+//! | `threads`, `frames`, `calls`, `races` | what a failed run looked like |
+//! | `observed` | what later runs can learn from a run |
+//! | `retrace` | a failure of a parallel run, looked for in a serial one |
+//! | `report` | what is reported of a run |
+
+pub mod assignment;
+pub mod calls;
+pub mod classify;
+pub mod executor;
+pub mod frames;
+pub mod launch;
+pub mod observed;
+pub mod oracle;
+pub mod output;
+pub mod races;
+pub mod report;
+pub mod retrace;
+pub mod runner;
+pub mod shared_block;
+pub mod stderr;
+pub mod strays;
+pub mod target_error;
+pub mod threads;
+pub mod watch;
+
+pub use assignment::{Assignment, Batch};

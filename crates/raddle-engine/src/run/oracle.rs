@@ -1,0 +1,103 @@
+//! The user's oracle (`--check`): a shell command that looks at the results of a run.
+//!
+//! It runs in the run's directory and finds in its environment RADDLE_STDOUT and RADDLE_STDERR, the
+//! names of files with what the run printed, and RADDLE_STATUS, the exit status as a shell shows it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::output::{Capture, Output};
+use super::watch::Stop;
+use crate::os::process;
+use crate::os::sys::Ending;
+
+/// How often the limit is looked at, in milliseconds.
+const LOOK: i32 = 20;
+
+/// Asks the oracle; `None` when it is content, otherwise what it said.
+pub fn ask(
+    command: &OsStr,
+    directory: &Path,
+    output: &Output,
+    ending: Ending,
+    at_most: Duration,
+    stop: &Stop,
+) -> io::Result<Option<String>> {
+    let answer = Capture::new()?;
+    let own = |capture: &Capture| format!("/proc/{}/fd/{}", std::process::id(), capture.descriptor());
+    let to_answer = || std::fs::OpenOptions::new().append(true).open(own(&answer));
+    let mut child = Command::new("/bin/sh")
+        .arg("-c")
+        .arg(command)
+        .current_dir(directory)
+        .env("RADDLE_STDOUT", own(&output.stdout))
+        .env("RADDLE_STDERR", own(&output.stderr))
+        .env("RADDLE_STATUS", ending.shell_status().to_string())
+        .stdin(Stdio::null())
+        .stdout(to_answer()?)
+        .stderr(to_answer()?)
+        .spawn()?;
+    let shown = command.to_string_lossy();
+    let Some(status) = wait(&mut child, at_most, stop)? else {
+        return Ok(Some(format!("the check `{shown}` took longer than {} s", at_most.as_secs_f64())));
+    };
+    if status.success() {
+        return Ok(None);
+    }
+    let answer = answer.read()?;
+    let text = String::from_utf8_lossy(&answer);
+    let reason = text.lines().find(|line| !line.trim().is_empty());
+    let reason = reason.map_or(String::new(), |line| format!(": {line}"));
+    Ok(Some(format!("the check `{shown}` failed ({status}){reason}")))
+}
+
+/// Waits for the oracle; kills it when it takes too long, or when the job is asked to stop.
+fn wait(child: &mut Child, at_most: Duration, stop: &Stop) -> io::Result<Option<std::process::ExitStatus>> {
+    let started = Instant::now();
+    let pidfd = process::open(child.id() as libc::pid_t)?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() > at_most || stop.requested() {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        process::ended(&pidfd, LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &str) -> Option<String> {
+        let output = Output::new().expect("captures");
+        std::fs::write(format!("/proc/self/fd/{}", output.stdout.descriptor()), "total 7\n").expect("written");
+        let limit = Duration::from_millis(500);
+        ask(OsStr::new(command), Path::new("/"), &output, Ending::Exit(3), limit, &Stop::default()).expect("runs")
+    }
+
+    #[test]
+    fn sees_the_results_of_the_run() {
+        assert_eq!(check("grep -q 'total 7' $RADDLE_STDOUT && test $RADDLE_STATUS = 3"), None);
+        assert_eq!(check("test -s $RADDLE_STDERR || test $(pwd) = /"), None);
+    }
+
+    #[test]
+    fn says_what_the_check_said() {
+        assert_eq!(
+            check("echo wrong total; exit 4").as_deref(),
+            Some("the check `echo wrong total; exit 4` failed (exit status: 4): wrong total")
+        );
+    }
+
+    #[test]
+    fn does_not_wait_for_ever() {
+        assert_eq!(check("sleep 60").as_deref(), Some("the check `sleep 60` took longer than 0.5 s"));
+    }
+}

@@ -1,0 +1,425 @@
+//! One run after the other, each with a verdict.
+
+use std::collections::HashSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use raddle_core::policy::{Explored, Learns};
+use raddle_core::{Decision, EventKind};
+use raddle_protocol::{Outcome, Results};
+
+use super::classify::{self, Symptom, Traces};
+use super::executor::{Executor, JobEnd, RunEnd};
+use super::frames::Frames;
+use super::observed::Observed;
+use super::oracle;
+use super::output::Output;
+use super::races::{Files, Seen};
+use super::report::CheckRequest;
+use super::report::{Counts, Divergence, Failure, RunReport, Serial, Verdict};
+use super::retrace::{self, Retraced};
+use super::shared_block;
+use super::stderr;
+use super::target_error::TargetError;
+use super::watch::Stop;
+use super::{Assignment, Batch};
+use crate::os::scratch::JobScratch;
+use crate::os::sys::Ending;
+use crate::plan::coverage::LONGEST_LOG;
+use crate::plan::rounds::FIRST_ROUND;
+use crate::plan::Plan;
+use raddle_inspect::builds::Builds;
+use raddle_report::FailureKind;
+
+/// Makes and judges the runs of one job.
+pub struct Runner<'a> {
+    plan: &'a Plan,
+    runtime: PathBuf,
+    executor: Executor<'a>,
+    scratch: JobScratch,
+    stop: Stop,
+    /// Failures whose decisions were reported before.
+    known: HashSet<(FailureKind, String)>,
+    files: Files,
+    frames: Frames,
+    /// The search is over; until it has been reported.
+    pub exhausted: Option<Explored>,
+}
+
+/// Runs that were made in one go.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// Those that passed.
+    pub batch: Batch,
+    /// The one after them, if it was made and is worth a report of its own.
+    pub last: Option<RunReport>,
+}
+
+impl Made {
+    fn one(report: RunReport) -> Made {
+        Made { batch: Batch::default(), last: Some(report) }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.batch.count() + u64::from(self.last.is_some())
+    }
+}
+
+impl<'a> Runner<'a> {
+    /// Prepares; starts nothing.
+    pub fn new(
+        plan: &'a Plan,
+        runtime: &Path,
+        scratch: JobScratch,
+        output: Output,
+        stop: &Stop,
+    ) -> Result<Runner<'a>, JobEnd> {
+        let builds = Builds::default();
+        // What runs is what is there now, even when it is built anew while the campaign goes on.
+        builds.at(&plan.target.program.path);
+        let executor = Executor::new(plan, runtime, &scratch, output, builds.clone(), stop)?;
+        let frames = Frames::new(&plan.target.runtime);
+        let (known, files, runtime) = (HashSet::new(), Files::new(builds), runtime.to_path_buf());
+        Ok(Runner { plan, runtime, executor, scratch, stop: stop.clone(), known, files, frames, exhausted: None })
+    }
+
+    /// See [`Executor::prepare`].
+    pub fn prepare(&mut self) -> Result<Option<String>, JobEnd> {
+        self.executor.prepare()
+    }
+
+    /// Why threads are switched as OS threads, once, when that has come up.
+    pub fn os_threads(&mut self) -> Option<String> {
+        self.executor.os_threads.take()
+    }
+
+    /// See [`Executor::abandon`].
+    pub fn abandon(&mut self) {
+        self.executor.abandon();
+    }
+
+    /// See [`Executor::finish`].
+    pub fn finish(&mut self) -> Result<(), JobEnd> {
+        self.executor.finish()
+    }
+
+    /// What the program's check asks for; `None`: it is not reached.
+    pub fn reach_check(&mut self) -> Result<Option<CheckRequest>, JobEnd> {
+        self.executor.reach_check()
+    }
+
+    /// Makes the next runs of an assignment: as many as can be made in one go. None are made when the search is over.
+    pub fn make(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
+        match self.make_some(assignment) {
+            Err(JobEnd::Exhausted(explored)) => {
+                self.exhausted = Some(explored);
+                Ok(Made::default())
+            }
+            made => made,
+        }
+    }
+
+    fn make_some(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
+        let run = assignment.first;
+        let learns = assignment.traced > Learns::Nothing;
+        // The decisions of these runs are wanted, which only a run that is made alone brings along.
+        let alone = learns || self.plan.samples(run);
+        let in_one_go = |it: &Self| Assignment { last: it.before_sample(assignment), ..assignment.clone() };
+        if self.plan.check.is_some() {
+            return match alone {
+                true => Ok(Made::one(self.check_alone(run, assignment)?)),
+                false => self.check(&in_one_go(self)),
+            };
+        }
+        if !alone && run > FIRST_ROUND && self.plan.status_tells() {
+            if let Some(made) = self.series(&in_one_go(self))? {
+                return Ok(made);
+            }
+        }
+        Ok(Made::one(self.run(run, assignment)?))
+    }
+
+    /// Makes one run.
+    pub fn run(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        let seed = self.plan.run_seed(run);
+        let end = self.executor.run(run, seed, assignment)?;
+        let report = self.judge(run, seed, assignment, &end);
+        self.scratch.clean(self.plan.target.own_directory)?;
+        self.retraced(report?, assignment)
+    }
+
+    /// Looks for the failure of a parallel run in a serial one.
+    fn retraced(&mut self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
+        if !self.plan.is_parallel() {
+            return Ok(report);
+        }
+        let job = retrace::Job { plan: self.plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
+        let found = retrace::retrace(&job, assignment, &self.executor.block.log(), failure)?;
+        failure.serial = match found {
+            Some(Retraced { log, counts }) => {
+                let new = self.known.insert((failure.kind, failure.place.clone()));
+                failure.log = new.then_some(log);
+                failure.step = counts.steps;
+                Serial::Again(counts)
+            }
+            None => Serial::Never,
+        };
+        Ok(report)
+    }
+
+    /// Makes runs in one go: those that passed, and the one after them. `None`: there is no fork server to do that.
+    fn series(&mut self, assignment: &Assignment) -> Result<Option<Made>, JobEnd> {
+        let Some((completed, end)) = self.executor.run_series(assignment, &self.scratch.tmp)? else { return Ok(None) };
+        let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));
+        let Some(end) = end else { return Ok(Some(Made { batch, last: None })) };
+        let run = assignment.first + completed as u64;
+        let last = if self.executor.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            Some(self.run(run, assignment)?)
+        } else {
+            let report = self.judge(run, self.plan.run_seed(run), assignment, &end);
+            self.scratch.clean(self.plan.target.own_directory)?;
+            let report = self.unless_exhausted(report)?;
+            report.map(|report| self.retraced(report, assignment)).transpose()?
+        };
+        Ok(Some(Made { batch, last }))
+    }
+
+    /// The report of a run, if one was made; otherwise it is noted that the search is over.
+    fn unless_exhausted(&mut self, report: Result<RunReport, JobEnd>) -> Result<Option<RunReport>, JobEnd> {
+        match report {
+            Err(JobEnd::Exhausted(explored)) => {
+                self.exhausted = Some(explored);
+                Ok(None)
+            }
+            report => report.map(Some),
+        }
+    }
+
+    /// Makes one run in the program's check, from which later runs learn or which is sampled.
+    fn check_alone(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        let one = Assignment { first: run, last: run, ..assignment.clone() };
+        loop {
+            let Made { batch, last } = self.check(&one)?;
+            if let Some(report) = last {
+                return Ok(report);
+            }
+            if let Some(explored) = self.exhausted.take() {
+                return Err(JobEnd::Exhausted(explored));
+            }
+            let passed = batch.reports().next();
+            if let Some(report) = passed {
+                let (log, log_too_long) = self.sample(run);
+                return Ok(RunReport { observed: self.observed(assignment), log, log_too_long, ..report });
+            }
+        }
+    }
+
+    /// Makes runs in the program's check: those that passed, and the failing one after them.
+    fn check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
+        loop {
+            let (completed, end) = self.executor.run_check(assignment, self.plan.run_seed(assignment.first))?;
+            let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));
+            let passed = |batch| Ok(Made { batch, last: None });
+            if end.is_some() && self.executor.leave_fibers() {
+                if completed == 0 {
+                    continue;
+                }
+                return passed(batch);
+            }
+            self.executor.leave_fibers();
+            let Some(end) = end else { return passed(batch) };
+            let run = assignment.first + completed as u64;
+            let seed = self.plan.run_seed(run);
+            let report = self.judge(run, seed, assignment, &end);
+            let Some(mut report) = self.unless_exhausted(report)? else { return passed(batch) };
+            // A good run that has news of races ends here too, but not its process.
+            if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
+                let message = format!("the check's body ended the process ({})", end.ending);
+                let symptom = Symptom::new(FailureKind::Exit, message);
+                report.verdict = Verdict::Failed(Box::new(self.failure(symptom, seed, assignment, &end)?));
+            }
+            if let Some(failure) = report.failure() {
+                let verdict = self.verdict(run, failure);
+                self.executor.block.say(&verdict);
+            }
+            if self.plan.recording.is_some() {
+                // What a failing run sets up once, such as a panic's backtrace, the next replay must find undone.
+                self.executor.finish()?;
+            }
+            return Ok(Made { batch, last: Some(report) });
+        }
+    }
+
+    /// What the program's check is to say of a failure.
+    fn verdict(&self, run: u64, failure: &Failure) -> String {
+        let command: Vec<_> = self.plan.target.command.iter().map(|a| a.as_bytes().to_vec()).collect();
+        let path = self.plan.out.join(failure.file_name(&command));
+        let replay = match failure.kind {
+            FailureKind::Leak => String::new(),
+            _ => format!("\n  the schedule is in {path}\n  replay it: raddle replay {path}", path = path.display()),
+        };
+        format!("{} in run {run}: {}{replay}", failure.kind.title(), failure.message)
+    }
+
+    fn judge(&mut self, run: u64, run_seed: u64, assignment: &Assignment, end: &RunEnd) -> Result<RunReport, JobEnd> {
+        let results = self.executor.block.results();
+        let seen = self.executor.block.races();
+        let verdict = match Outcome::from_u32(results.outcome) {
+            Outcome::Diverged if self.plan.recording.is_some() => Verdict::Diverged(divergence(&results)),
+            Outcome::Diverged | Outcome::Internal => {
+                let message = match shared_block::message(&results) {
+                    text if text.is_empty() => "it gave no reason".to_string(),
+                    text => text,
+                };
+                return Err(JobEnd::Target(TargetError::Internal { run, message }));
+            }
+            Outcome::Exhausted => return Err(JobEnd::Exhausted(results.explored)),
+            Outcome::TooManyThreads => return Err(JobEnd::Target(TargetError::TooManyThreads { run })),
+            Outcome::StepLimit => Verdict::Cut,
+            _ => match self.symptom(&results, end)? {
+                None => self.race(&seen, run_seed, assignment, end)?,
+                Some(symptom) => Verdict::Failed(Box::new(self.failure(symptom, run_seed, assignment, end)?)),
+            },
+        };
+        let (log, log_too_long) = self.sample(run);
+        Ok(RunReport {
+            run,
+            verdict,
+            counts: Counts::from(&results),
+            escapes: results.escapes,
+            output_cut: self.executor.output.was_cut(),
+            stacks: if run <= FIRST_ROUND { results.stacks } else { Default::default() },
+            racing: self.files.places(&seen),
+            observed: self.observed(assignment),
+            log,
+            log_too_long,
+        })
+    }
+
+    /// Who passed the points of the last run when it is sampled, and whether there were too many.
+    fn sample(&self, run: u64) -> (Option<Vec<u32>>, bool) {
+        if !self.plan.samples(run) {
+            return (None, false);
+        }
+        let block = &self.executor.block;
+        // A parallel run has decisions for all of its points; as for a serial one those before there is a second
+        // thread do not count.
+        let passed = if self.plan.is_parallel() {
+            let alone = |d: &u32| Decision(*d).kind() != Some(EventKind::Create);
+            let threads = |log: Vec<u32>| {
+                let together = log.into_iter().skip_while(alone).skip(1);
+                together.map(|d| Decision(d).thread().index() as u32).collect()
+            };
+            (block.results().log_len <= LONGEST_LOG).then(|| threads(block.log()))
+        } else {
+            block.passed()
+        };
+        let too_long = passed.is_none();
+        (passed, too_long)
+    }
+
+    /// The last run of an assignment before one that must be made on its own.
+    fn before_sample(&self, assignment: &Assignment) -> u64 {
+        match self.plan.recording {
+            Some(_) => assignment.last,
+            None => self.plan.coverage.before_sample(assignment.first, assignment.last),
+        }
+    }
+
+    /// What later runs can learn from the last one, if anything.
+    fn observed(&self, assignment: &Assignment) -> Option<Box<Observed>> {
+        (assignment.traced > Learns::Nothing).then(|| Box::new(self.executor.block.observed(assignment.traced)))
+    }
+
+    /// The races of a run that is otherwise good, if they are failures.
+    fn race(&mut self, seen: &Seen, run_seed: u64, assignment: &Assignment, end: &RunEnd) -> Result<Verdict, JobEnd> {
+        let Some(benign) = &self.plan.benign else { return Ok(Verdict::Passed) };
+        let mut failures: Vec<Failure> = Vec::new();
+        for race in &seen.races {
+            let view = self.files.view(seen, race, &self.frames);
+            let is_known = failures.iter().any(|failure| failure.place == view.symptom.place);
+            if is_known || view.suppressed_by(&benign.suppressions).is_some() {
+                continue;
+            }
+            let mut failure = self.failure(view.symptom, run_seed, assignment, end)?;
+            failure.threads = view.threads;
+            failure.step = race.step;
+            if failures.iter().any(|failure| failure.log.is_some()) {
+                failure.log = None;
+            }
+            failures.push(failure);
+        }
+        let mut failures = failures.into_iter();
+        let Some(mut first) = failures.next() else { return Ok(Verdict::Passed) };
+        first.also = failures.collect();
+        Ok(Verdict::Failed(Box::new(first)))
+    }
+
+    fn symptom(&mut self, results: &Results, end: &RunEnd) -> Result<Option<Symptom>, JobEnd> {
+        let expect = &self.plan.expect;
+        let suspicious = end.ending != Ending::Exit(expect.exit) || results.outcome != Outcome::Exited as u32;
+        let stderr = if suspicious { self.executor.output.stderr.read()? } else { Vec::new() };
+        let stdout = if expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };
+        let traces = Traces {
+            results,
+            ending: end.ending,
+            // Who came to an end by itself just in time has not been killed.
+            timed_out: end.timed_out.filter(|_| end.ending == Ending::Signal(libc::SIGKILL)),
+            threads: &end.threads,
+            stdout: &stdout,
+            stdout_cut: self.executor.output.stdout.was_cut(),
+            stderr: &stderr,
+        };
+        if let Some(symptom) = classify::classify(&traces, expect) {
+            return Ok(Some(symptom));
+        }
+        let Some(command) = &expect.oracle else {
+            return Ok(None);
+        };
+        let target = &self.plan.target;
+        let directory = if target.own_directory { &self.scratch.cwd } else { &target.directory };
+        let limit = self.plan.run_timeout;
+        let verdict = oracle::ask(command, directory, &self.executor.output, end.ending, limit, &self.stop)?;
+        Ok(verdict.map(|message| Symptom::new(FailureKind::Check, message)))
+    }
+
+    fn failure(
+        &mut self,
+        symptom: Symptom,
+        run_seed: u64,
+        assignment: &Assignment,
+        end: &RunEnd,
+    ) -> Result<Failure, JobEnd> {
+        // Of a parallel run only what a serial one has shown is worth keeping.
+        let new = !self.plan.is_parallel() && self.known.insert((symptom.kind, symptom.place.clone()));
+        let stderr = stderr::telling_lines(symptom.kind, &self.executor.output.stderr.read()?);
+        Ok(Failure {
+            kind: symptom.kind,
+            message: symptom.message,
+            place: symptom.place,
+            step: self.executor.block.results().steps,
+            threads: end.threads.clone(),
+            stderr,
+            run_seed,
+            profile: assignment.profile,
+            stacks: assignment.stacks,
+            racing: assignment.places.clone(),
+            log: new.then(|| self.executor.block.log()),
+            log_is_full: self.executor.block.log_is_full(),
+            also: Vec::new(),
+            bound: self.executor.block.results().bound.checked_sub(1),
+            serial: Serial::Itself,
+        })
+    }
+}
+
+fn divergence(results: &Results) -> Divergence {
+    Divergence {
+        step: results.diverged_step,
+        expected: (results.diverged_expected != u32::MAX).then_some(results.diverged_expected),
+        found: results.diverged_found,
+        enabled: results.diverged_enabled != 0,
+    }
+}

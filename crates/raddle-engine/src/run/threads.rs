@@ -1,0 +1,308 @@
+//! The threads of a failed run, for a person.
+
+use raddle_core::event::DESCRIPTORS;
+use raddle_core::EventKind;
+use raddle_protocol::{ThreadReport, ThreadState};
+use serde::{Deserialize, Serialize};
+
+use super::frames::Frames;
+use raddle_inspect::stack::{Frame, Thread, Unwinder};
+
+/// One thread of a failed run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadView {
+    /// Its number in the order of creation; the main thread is 0.
+    pub id: u16,
+    /// Its name.
+    pub name: String,
+    /// Blocked, enabled and so on.
+    pub state: String,
+    /// What it waits for, and who holds it.
+    pub waits_for: Option<String>,
+    /// Who holds what it waits for.
+    pub holder: Option<u16>,
+    /// The kind of its next event.
+    pub event: String,
+    /// The innermost frame of the program's own.
+    pub place: Option<String>,
+    /// Where it stands.
+    pub backtrace: Vec<String>,
+}
+
+impl ThreadView {
+    /// Whether it waits for something, inside or outside the model.
+    pub fn waits(&self) -> bool {
+        self.waits_for.is_some()
+    }
+}
+
+/// Looks at the threads of a run that has stopped at a failure.
+pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[ThreadReport]) -> Vec<ThreadView> {
+    let alive =
+        |report: &ThreadReport| report.state != ThreadState::None as u8 && report.state != ThreadState::Exited as u8;
+    // A thread that has not had its first turn has no stack worth a look.
+    let started = |report: &ThreadReport| alive(report) && report.tid != 0;
+    let threads: Vec<Thread> =
+        reports.iter().filter(|r| started(r)).map(|r| Thread { tid: r.tid, context: r.context }).collect();
+    let mut stacks = unwinder.stacks_of(pid, &threads).into_iter();
+    let mut views = Vec::new();
+    for (id, report) in reports.iter().enumerate() {
+        if alive(report) {
+            let stack = if started(report) { stacks.next() } else { None };
+            views.push(view(id as u16, report, reports, frames, stack));
+        }
+    }
+    views
+}
+
+/// Names the thread that failed, and puts it first.
+pub fn mark_failed(views: &mut [ThreadView], id: u32) {
+    if let Some(at) = views.iter().position(|view| u32::from(view.id) == id) {
+        views[at].state = "failed".to_string();
+        views[..=at].rotate_right(1);
+    }
+}
+
+/// Looks at the threads of a process that does not answer: only names and stacks are known.
+pub fn look_from_outside(unwinder: &mut Unwinder, frames: &Frames, pid: i32) -> Vec<ThreadView> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let mut tids: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    tids.sort_unstable();
+    let stacks = unwinder.stacks(pid, &tids);
+    let named = tids.iter().zip(stacks).enumerate().map(|(id, (tid, stack))| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).unwrap_or_default();
+        let mut view = ThreadView {
+            id: id as u16,
+            name: name.trim_end().to_string(),
+            state: "running".to_string(),
+            ..ThreadView::default()
+        };
+        match &stack {
+            Ok(stack) => view.backtrace = frames.backtrace_from_library(stack),
+            Err(error) => view.backtrace = vec![format!("no backtrace: {error}")],
+        }
+        view
+    });
+    named.collect()
+}
+
+fn view<E: std::fmt::Display>(
+    id: u16,
+    report: &ThreadReport,
+    all: &[ThreadReport],
+    frames: &Frames,
+    stack: Option<Result<Vec<Frame>, E>>,
+) -> ThreadView {
+    let waits = [ThreadState::Blocked as u8, ThreadState::Outside as u8].contains(&report.state);
+    let holder = (report.holder != u16::MAX).then_some(report.holder);
+    let event = EventKind::from_u8(report.kind);
+    let mut view = ThreadView {
+        id,
+        name: name(report),
+        state: if report.tid == 0 { "not started" } else { state(report.state) }.to_string(),
+        waits_for: waits.then(|| waits_for(report, event, all)),
+        holder: holder.filter(|_| waits),
+        event: event.map_or("unknown", wait_name).to_string(),
+        ..ThreadView::default()
+    };
+    match stack {
+        Some(Ok(stack)) => {
+            view.place = frames.place(&stack);
+            view.backtrace = frames.backtrace(&stack);
+        }
+        Some(Err(error)) => view.backtrace = vec![format!("no backtrace: {error}")],
+        None => {}
+    }
+    view
+}
+
+fn name(report: &ThreadReport) -> String {
+    let length = report.name.iter().position(|&b| b == 0).unwrap_or(report.name.len());
+    String::from_utf8_lossy(&report.name[..length]).into_owned()
+}
+
+fn state(state: u8) -> &'static str {
+    const STATES: &[(ThreadState, &str)] = &[
+        (ThreadState::Enabled, "enabled"),
+        (ThreadState::Blocked, "blocked"),
+        (ThreadState::Exited, "exited"),
+        (ThreadState::Outside, "outside"),
+    ];
+    STATES.iter().find(|(s, _)| *s as u8 == state).map_or("unknown", |(_, name)| name)
+}
+
+/// Such as `lock on mutex 0x4040c0, held by t2 (worker)`.
+fn waits_for(report: &ThreadReport, event: Option<EventKind>, all: &[ThreadReport]) -> String {
+    let Some(event) = event else {
+        return "something that this version does not know".to_string();
+    };
+    let what_for = wait_name(event);
+    let named = |id: u64| thread(id, all.get(id as usize));
+    let holder = (report.holder != u16::MAX).then(|| named(report.holder.into()));
+    let mut text = match (object(event), holder) {
+        (Object::Thread, Some(other)) => format!("{what_for} of {other}"),
+        (Object::Thread, None) => format!("{what_for} of a thread"),
+        (Object::Address(what), holder) if report.object != 0 => {
+            let held = holder.map_or(String::new(), |holder| format!(", held by {holder}"));
+            format!("{what_for} on {what} {:#x}{held}", report.object)
+        }
+        (Object::Descriptor, _) => {
+            let number = report.object.wrapping_sub(DESCRIPTORS as u64) as u32 as i32;
+            format!("{what_for} on descriptor {number}")
+        }
+        (Object::Address(_) | Object::None, _) => what_for.to_string(),
+    };
+    if report.deadline != u64::MAX && report.deadline != 0 {
+        text += ", with a time limit";
+    }
+    text
+}
+
+/// The name of a wait. Some are events of their own, after the operation that started to wait.
+fn wait_name(event: EventKind) -> &'static str {
+    match event {
+        EventKind::FutexResume => EventKind::FutexWait.name(),
+        EventKind::BarrierLeave => EventKind::Barrier.name(),
+        other => other.name(),
+    }
+}
+
+fn thread(id: u64, report: Option<&ThreadReport>) -> String {
+    match report.map(name).filter(|name| !name.is_empty()) {
+        Some(name) => format!("t{id} ({name})"),
+        None => format!("t{id}"),
+    }
+}
+
+/// What the object of an event is.
+enum Object {
+    Address(&'static str),
+    Descriptor,
+    Thread,
+    None,
+}
+
+fn object(event: EventKind) -> Object {
+    use EventKind::*;
+    match event {
+        Lock | TryLock | Unlock | Relock => Object::Address("mutex"),
+        CondWait | CondSignal | CondBroadcast => Object::Address("condition variable"),
+        ReadLock | WriteLock | TryRwLock | RwUnlock => Object::Address("rwlock"),
+        SemWait | SemTry | SemPost => Object::Address("semaphore"),
+        Barrier | BarrierLeave => Object::Address("barrier"),
+        SpinLock | SpinTry | SpinUnlock => Object::Address("spin lock"),
+        Once => Object::Address("once flag"),
+        FutexWait | FutexResume | FutexWake | FutexRequeue => Object::Address("futex"),
+        Read | Write | Accept | Connect => Object::Descriptor,
+        Join | Detach | Cancel => Object::Thread,
+        _ => Object::None,
+    }
+}
+
+/// Who waits for whom, in a sentence: the circle if there is one.
+pub fn deadlock_message(threads: &[ThreadView]) -> String {
+    let blocked: Vec<_> = threads.iter().filter(|t| t.waits()).collect();
+    if let Some(circle) = circle(&blocked) {
+        let links = circle.iter().zip(circle.iter().cycle().skip(1));
+        let texts: Vec<_> = links.map(|(a, b)| format!("t{a} waits for t{b}")).collect();
+        return texts.join(", ");
+    }
+    let shown = 6;
+    let mut texts: Vec<_> = blocked.iter().take(shown).map(|t| format!("t{} waits in {}", t.id, t.event)).collect();
+    if blocked.len() > shown {
+        texts.push(format!("{} more wait", blocked.len() - shown));
+    }
+    if texts.is_empty() {
+        return "no thread can go on".to_string();
+    }
+    format!("no thread can go on: {}", texts.join(", "))
+}
+
+/// Threads of which each waits for what the next one holds.
+fn circle(blocked: &[&ThreadView]) -> Option<Vec<u16>> {
+    let holder_of = |id: u16| blocked.iter().find(|t| t.id == id)?.holder;
+    blocked.iter().find_map(|start| {
+        let mut path = vec![start.id];
+        while let Some(next) = holder_of(*path.last()?) {
+            if let Some(at) = path.iter().position(|&id| id == next) {
+                return Some(path.split_off(at));
+            }
+            path.push(next);
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(kind: EventKind, object: u64, holder: u16, text: &[u8]) -> ThreadReport {
+        let mut name = [0; 16];
+        name[..text.len()].copy_from_slice(text);
+        ThreadReport {
+            state: ThreadState::Blocked as u8,
+            kind: kind as u8,
+            holder,
+            tid: 1,
+            object,
+            deadline: u64::MAX,
+            name,
+            start: 0,
+            context: 0,
+            call: Default::default(),
+            returned: Default::default(),
+        }
+    }
+
+    fn describe(reports: &[ThreadReport]) -> Vec<ThreadView> {
+        let frames = Frames::new(std::path::Path::new("r.so"));
+        let one = |(id, r)| view(id as u16, r, reports, &frames, None::<Result<_, String>>);
+        reports.iter().enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn says_what_a_thread_waits_for_and_who_holds_it() {
+        let views = describe(&[
+            report(EventKind::Join, 0, 1, b"main"),
+            report(EventKind::Lock, 0x4040c0, 2, b"left"),
+            report(EventKind::Lock, 0x404100, 1, b""),
+        ]);
+        let texts: Vec<_> = views.iter().map(|v| v.waits_for.as_deref().unwrap_or("")).collect();
+        assert_eq!(
+            texts,
+            ["join of t1 (left)", "lock on mutex 0x4040c0, held by t2", "lock on mutex 0x404100, held by t1 (left)"]
+        );
+        assert_eq!(deadlock_message(&views), "t1 waits for t2, t2 waits for t1");
+    }
+
+    #[test]
+    fn a_thread_without_a_first_turn_has_not_started() {
+        let mut new = report(EventKind::Start, 0, u16::MAX, b"");
+        new.tid = 0;
+        assert_eq!(describe(&[new])[0].state, "not started");
+    }
+
+    #[test]
+    fn a_lost_wake_up_has_no_circle() {
+        let views = describe(&[
+            report(EventKind::Join, 1, u16::MAX, b"main"),
+            report(EventKind::CondWait, 0x10, u16::MAX, b"w"),
+        ]);
+        assert_eq!(deadlock_message(&views), "no thread can go on: t0 waits in join, t1 waits in cond-wait");
+    }
+
+    #[test]
+    fn the_thread_that_failed_comes_first() {
+        let mut views = describe(&[report(EventKind::Lock, 1, u16::MAX, b""); 3]);
+        mark_failed(&mut views, 1);
+        let order: Vec<_> = views.iter().map(|view| (view.id, view.state.as_str())).collect();
+        assert_eq!(order, [(1, "failed"), (0, "blocked"), (2, "blocked")]);
+    }
+
+    #[test]
+    fn a_thread_can_wait_for_itself() {
+        let views = describe(&[report(EventKind::Lock, 0x10, 0, b"main")]);
+        assert_eq!(deadlock_message(&views), "t0 waits for t0");
+    }
+}

@@ -1,0 +1,192 @@
+//! Waiting for a target: until it is ready, a run is over or frozen at a failure, the process has ended, or the time is
+//! over.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use raddle_protocol::control::{event, fallback};
+
+use super::classify::TimedOut;
+use super::output::Output;
+use super::shared_block::{Bell, DistantBell, SharedBlock};
+use crate::os::process::{self, Process};
+use crate::os::sys::{self, Ending};
+
+/// How often a long run is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What happened.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// The fork server is ready, or cannot be one for the reason with this number.
+    Ready(u32),
+    /// The program has reached a check, which waits for a command.
+    CheckReached,
+    /// The runs that were ordered are over.
+    Done,
+    /// The run has stopped at a failure and waits to be looked at.
+    Frozen,
+    /// The process that was started has ended.
+    Ended(Ending),
+    /// The time is over.
+    TooSlow,
+    /// The job is asked to stop.
+    Stopped,
+}
+
+/// A request to stop, seen by all threads of a campaign.
+#[derive(Clone, Default)]
+pub struct Stop(Arc<StopState>);
+
+#[derive(Default)]
+struct StopState {
+    requested: AtomicBool,
+    /// The blocks whose jobs may be waiting.
+    bells: Mutex<Vec<DistantBell>>,
+}
+
+impl Stop {
+    /// Asks all jobs to stop.
+    pub fn request(&self) {
+        self.0.requested.store(true, Ordering::Release);
+        let bells = self.0.bells.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        bells.iter().filter_map(DistantBell::upgrade).for_each(|bell| bell.ring(event::STOP));
+    }
+
+    /// Whether that was asked.
+    pub fn requested(&self) -> bool {
+        self.0.requested.load(Ordering::Acquire)
+    }
+
+    fn tell(&self, bell: &Bell) {
+        let mut bells = self.0.bells.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        bells.retain(|bell| bell.upgrade().is_some());
+        bells.push(bell.downgrade());
+    }
+}
+
+/// Tells the thread that waits for a block when a process of its job has ended.
+pub struct Watcher {
+    processes: Sender<OwnedFd>,
+    stop: Stop,
+}
+
+impl Watcher {
+    /// For the processes that use this block. Its thread ends with the watcher, once these processes have.
+    pub fn new(block: &SharedBlock, stop: &Stop) -> io::Result<Watcher> {
+        let (processes, started) = mpsc::channel::<OwnedFd>();
+        let bell = block.bell();
+        stop.tell(&bell);
+        let watch = move || {
+            for process in started {
+                while !process::ended(&process, -1) {}
+                bell.ring(event::CHILD);
+            }
+        };
+        thread::Builder::new().name("raddle-watch".to_string()).spawn(watch)?;
+        Ok(Watcher { processes, stop: stop.clone() })
+    }
+
+    /// Whether the job is asked to stop.
+    pub fn stopped(&self) -> bool {
+        self.stop.requested()
+    }
+
+    /// Watches a process from now on.
+    pub fn watch(&self, process: &Process) -> io::Result<()> {
+        // The thread that receives lives as long as this end of the channel.
+        self.processes.send(process.pidfd()?).map_err(io::Error::other)
+    }
+}
+
+/// A limit of time for what a process is to do.
+pub struct Watch {
+    limit: Duration,
+    deadline: Instant,
+    beat: u32,
+    beat_at: Instant,
+}
+
+impl Watch {
+    /// It starts now and may take this long.
+    pub fn new(limit: Duration) -> Watch {
+        let now = Instant::now();
+        Watch { limit, deadline: now + limit, beat: 0, beat_at: now }
+    }
+
+    /// Time that we took ourselves does not count.
+    pub fn extend(&mut self, by: Duration) {
+        self.deadline += by;
+    }
+
+    /// How long it may take, and for how long it has reached no schedule point.
+    pub fn silence(&self) -> TimedOut {
+        TimedOut { limit: self.limit.as_secs_f64(), silent: self.beat_at.elapsed().as_secs_f64() }
+    }
+
+    /// Waits for the next thing to happen in a block, or to the process that was started.
+    pub fn wait(
+        &mut self,
+        block: &SharedBlock,
+        watcher: &Watcher,
+        output: &mut Output,
+        process: &mut Process,
+    ) -> io::Result<Happened> {
+        let control = block.control();
+        loop {
+            let seen = control.event.load(Ordering::Acquire);
+            for bit in [event::FROZEN, event::DONE, event::READY, event::CHECK] {
+                if seen & bit != 0 {
+                    control.event.fetch_and(!bit, Ordering::AcqRel);
+                    return Ok(match bit {
+                        event::FROZEN => Happened::Frozen,
+                        event::DONE => Happened::Done,
+                        event::CHECK => Happened::CheckReached,
+                        _ => Happened::Ready(control.fallback.load(Ordering::Acquire)),
+                    });
+                }
+            }
+            if seen & event::CHILD != 0 {
+                control.event.fetch_and(!event::CHILD, Ordering::AcqRel);
+                if process.has_ended() {
+                    // What it left of its group has the number of a process that is still there, though dead.
+                    process.kill_group();
+                    return Ok(Happened::Ended(process.wait()?));
+                }
+                continue;
+            }
+            if watcher.stopped() {
+                return Ok(Happened::Stopped);
+            }
+            let now = Instant::now();
+            if now >= self.deadline {
+                return Ok(Happened::TooSlow);
+            }
+            let beat = control.heartbeat.load(Ordering::Relaxed);
+            if beat != self.beat {
+                self.beat = beat;
+                self.beat_at = now;
+            }
+            sys::futex_wait(&control.event, seen, LOOK.min(self.deadline - now));
+            if now.elapsed() >= LOOK {
+                // A look that fails now will fail again after the run, and be reported there.
+                let _ = output.look();
+            }
+        }
+    }
+}
+
+/// Why there is no fork server, for a number of [`fallback`].
+pub fn fallback_reason(number: u32) -> Option<String> {
+    match number {
+        fallback::NONE => None,
+        fallback::THREADS => Some("it starts threads before main".to_string()),
+        fallback::DESCRIPTORS => Some("it opens pipes, sockets or the like before main".to_string()),
+        other => Some(format!("its runtime says so (reason {other})")),
+    }
+}

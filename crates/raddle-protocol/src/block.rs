@@ -1,0 +1,126 @@
+//! The block of shared memory between raddle and the runtime: settings in, decisions and
+//! results out. It outlives the target's crash, and needs no descriptor once it is mapped.
+//!
+//! One block serves one job, run after run. Layout: [`Block`], then `log_capacity` decisions that
+//! the runtime records, then `replay_len` decisions that it is to follow, then `search_bytes` for the
+//! state of a policy that outlives its runs. Both sides are built from this crate; [`LAYOUT`] tells builds with another
+//! layout apart.
+//!
+//! The two sides take turns: raddle writes [`Settings`] only while no run is on, the
+//! runtime writes [`Results`] only during a run. [`Control`] is atomics.
+
+use raddle_core::decorators::guard;
+use raddle_core::lessons::{Class, Count, Lessons, Order, ThreadLesson};
+use raddle_core::policy::{Explored, Profile};
+use raddle_core::MAX_THREADS;
+
+use crate::check::Wishes;
+use crate::control::Control;
+use crate::races::{Loaded, Places, Race, RaceAccess, Races};
+use crate::results::{Results, Summary, SUMMARIES};
+use crate::run_settings::{PolicySettings, RunSettings};
+use crate::settings::{Settings, Stacks};
+use crate::threads::{NamedCall, ThreadReport};
+use crate::trace::Trace;
+use crate::{layout, layout_of, shared};
+
+/// "raddle\0" and a digit.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"raddle\x001");
+
+/// A hash of the layout of the block and of all that is in it.
+pub const LAYOUT: u64 = layout::all(&[
+    Block::LAYOUT,
+    Settings::LAYOUT,
+    RunSettings::LAYOUT,
+    PolicySettings::LAYOUT,
+    Stacks::LAYOUT,
+    Control::LAYOUT,
+    Results::LAYOUT,
+    Summary::LAYOUT,
+    Wishes::LAYOUT,
+    Places::LAYOUT,
+    Trace::LAYOUT,
+    Races::LAYOUT,
+    Race::LAYOUT,
+    RaceAccess::LAYOUT,
+    Loaded::LAYOUT,
+    ThreadReport::LAYOUT,
+    NamedCall::LAYOUT,
+    // What is the policies' own.
+    layout_of!(Profile { steps, threads, points, phase, first }),
+    layout_of!(Explored { schedules, redundant, bound, gaps, reduced, fair }),
+    layout_of!(guard::Settings { override_probability, lower_probability }),
+    layout_of!(Lessons { shares }),
+    layout_of!(ThreadLesson { path, parent, steps }),
+    layout_of!(Count { object, thread, events }),
+    layout_of!(Order { first, second }),
+    layout_of!(Class { path, object, kind }),
+]);
+
+/// The environment variable that carries the number of the descriptor of the block.
+pub const FD_VARIABLE: &str = "RADDLE_BLOCK";
+
+/// Where the runtime maps the block: far from where the kernel and the sanitizers put things, so
+/// that the target's own addresses do not depend on it. The runtime's own memory lies below, in the same
+/// gigabyte, so that both share page tables.
+pub const ADDRESS: usize = 0x2000_2000_0000;
+
+shared! {
+    /// The whole block.
+    pub struct Block {
+        /// [`MAGIC`].
+        pub magic: u64,
+        /// [`LAYOUT`].
+        pub layout: u64,
+        /// Bytes of the whole mapping.
+        pub size: u64,
+        /// What the command line wants.
+        pub settings: Settings,
+        /// The turn-taking.
+        pub control: Control,
+        /// What the run did.
+        pub results: Results,
+        /// What a check in the program asks for.
+        pub wishes: Wishes,
+        /// The places that are known to race.
+        pub places: Places,
+        /// What the policy is told of earlier runs.
+        pub lessons: Lessons,
+        /// What later runs can learn from this one.
+        pub trace: Trace,
+        /// The races that were seen in this run.
+        pub races: Races,
+        /// What the runs of an order in one process did.
+        pub summaries: [Summary; SUMMARIES],
+        /// What the command line has to say about a failed check, ended by a zero.
+        pub verdict: [u8; 1024],
+        /// The state of every thread when the run failed.
+        pub threads: [ThreadReport; MAX_THREADS],
+    }
+}
+
+impl Block {
+    /// Where the recorded decisions start, in bytes from the start of the block.
+    pub const LOG_OFFSET: usize = core::mem::size_of::<Block>().next_multiple_of(4096);
+
+    /// Bytes that a block with these settings needs.
+    pub fn size_for(settings: &Settings) -> usize {
+        Self::search_offset(settings) + (settings.search_bytes as usize).next_multiple_of(4096)
+    }
+
+    /// Where the state of a policy that outlives its runs starts, in bytes from the start of the block.
+    pub fn search_offset(settings: &Settings) -> usize {
+        (Self::LOG_OFFSET + 4 * (settings.log_capacity + settings.replay_len) as usize).next_multiple_of(4096)
+    }
+
+    /// Where the decisions to follow start, in bytes from the start of the block.
+    pub fn replay_offset(&self) -> usize {
+        Self::LOG_OFFSET + 4 * self.settings.log_capacity as usize
+    }
+}
+
+/// The text at the start of a field that is padded or ended by zeros.
+pub fn text(field: &[u8]) -> &str {
+    let end = field.iter().position(|&b| b == 0).unwrap_or(field.len());
+    core::str::from_utf8(&field[..end]).unwrap_or("")
+}

@@ -1,0 +1,26 @@
+//! What a program with checks says of them.
+
+use crate::shared;
+
+/// The type of the ELF note, of the owner "raddle", in a program with checks: control starts inside the
+/// checks and not at main.
+pub const CHECKS: u32 = 1;
+
+shared! {
+    /// What a check asks for; what is zero is not said.
+    #[derive(Clone, Copy)]
+    pub struct Wishes {
+        /// The check's name, ended by a zero.
+        pub name: [u8; 128],
+        /// The policy with its parameters, ended by a zero.
+        pub policy: [u8; 128],
+        /// Runs.
+        pub runs: u64,
+        /// The seed.
+        pub seed: u64,
+        /// Whether there is one.
+        pub has_seed: u32,
+        /// When a run is cut.
+        pub max_steps: u64,
+    }
+}

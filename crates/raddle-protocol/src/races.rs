@@ -1,0 +1,124 @@
+//! What the command line and the runtime tell each other about data races, as parts of the
+//! [`crate::block::Block`]: the places that are known to race go in, the races that a run saw come out.
+
+use crate::shared;
+
+/// The most places that are known to race.
+pub const PLACES: usize = 2048;
+
+/// The most files that they lie in.
+pub const FILES: usize = 32;
+
+shared! {
+    /// Places in the program that are known to race.
+    #[derive(Clone, Copy)]
+    pub struct Places {
+        /// How many.
+        pub count: u32,
+        /// Where: the number of the file, and the address in it.
+        pub at: [(u32, u32); PLACES],
+        /// The names of the files, without their folders, each ended by a zero.
+        pub files: [[u8; 64]; FILES],
+    }
+}
+
+/// The most frames of a stack in a [`Race`].
+pub const FRAMES: usize = 24;
+
+/// The most races that one run reports.
+pub const RACES: usize = 32;
+
+shared! {
+    /// One of the two accesses of a race.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct RaceAccess {
+        /// The thread.
+        pub thread: u32,
+        /// Bytes.
+        pub size: u32,
+        /// Whether it writes.
+        pub writes: u32,
+        /// Whether it is atomic.
+        pub atomic: u32,
+        /// How many of `frames` are there.
+        pub depth: u32,
+        /// Padding.
+        pub reserved: u32,
+        /// Where it is made, and where the functions were called, the innermost first. Each is the address
+        /// after the call.
+        pub frames: [u64; FRAMES],
+    }
+}
+
+shared! {
+    /// Two accesses to one variable without an order between them, at least one of which writes.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Race {
+        /// The first byte that both touch.
+        pub address: u64,
+        /// The step at which the second was seen.
+        pub step: u64,
+        /// The block of the heap that the address lies in, and its size; 0 when it is none that is known.
+        pub heap: u64,
+        /// See `heap`.
+        pub heap_size: u64,
+        /// Who allocated that block; `u32::MAX` when that is not known.
+        pub heap_thread: u32,
+        /// How many of `heap_frames` are there.
+        pub heap_depth: u32,
+        /// Where the block was allocated.
+        pub heap_frames: [u64; FRAMES],
+        /// The access that came first.
+        pub first: RaceAccess,
+        /// The access that came second.
+        pub second: RaceAccess,
+    }
+}
+
+shared! {
+    /// A file of the program, where it was loaded.
+    #[derive(Clone, Copy)]
+    pub struct Loaded {
+        /// Where its first byte is.
+        pub start: u64,
+        /// Behind the last address.
+        pub end: u64,
+        /// Bytes of the build-id; 0 when the file has none.
+        pub build_id_len: u32,
+        /// The linker's build-id.
+        pub build_id: [u8; BUILD_ID],
+        /// The path, ended by a zero.
+        pub path: [u8; 232],
+    }
+}
+
+/// The most bytes of a build-id: linkers write 16 or 20, users up to as many as they like.
+pub const BUILD_ID: usize = 36;
+
+impl Loaded {
+    /// No file.
+    pub const NONE: Loaded = Loaded { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
+
+    /// The linker's build-id.
+    pub fn build_id(&self) -> Option<&[u8]> {
+        self.build_id.get(..self.build_id_len as usize).filter(|id| !id.is_empty())
+    }
+}
+
+shared! {
+    /// The races that a run saw.
+    pub struct Races {
+        /// How many are described.
+        pub count: u32,
+        /// How many of them touch a place that was not known to race.
+        pub new: u32,
+        /// How many files are described.
+        pub loaded: u32,
+        /// Padding.
+        pub reserved: u32,
+        /// The races.
+        pub race: [Race; RACES],
+        /// The files that their addresses lie in.
+        pub files: [Loaded; FILES],
+    }
+}

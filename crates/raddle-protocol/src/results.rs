@@ -1,0 +1,267 @@
+//! What a run did.
+
+use raddle_core::policy::Explored;
+
+use crate::settings::{Stacks, STACKS};
+use crate::shared;
+
+/// What a reduction of a search does not know of; bits of [`Results::notes`]. Above them lie the bits of
+/// [`crate::policy::Gap`].
+pub mod note {
+    /// The first bit of a gap.
+    pub const GAPS: u32 = 8;
+    /// Time was read, or something waited for a time to come.
+    pub const TIMED: u64 = 1;
+    /// The model drew which of several threads was woken.
+    pub const DRAWN: u64 = 1 << 1;
+    /// The end of a thread gave back what it held.
+    pub const ORPHANED: u64 = 1 << 2;
+    /// A loop read variables without points.
+    pub const SPUN: u64 = 1 << 3;
+}
+
+/// How a run ended, as far as the runtime saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Outcome {
+    /// The runtime saw no end: the process was killed, or ended behind its back.
+    Unknown = 0,
+    /// exit, _exit or a return from main.
+    Exited = 1,
+    /// Every thread waits for another.
+    Deadlock = 2,
+    /// Many steps without progress.
+    Livelock = 3,
+    /// Cut at the step limit while there was progress.
+    StepLimit = 4,
+    /// A replay left its recording.
+    Diverged = 5,
+    /// A fatal signal.
+    Signal = 6,
+    /// A failed assertion.
+    Assert = 7,
+    /// The runtime found itself in an impossible state.
+    Internal = 8,
+    /// More threads than [`MAX_THREADS`].
+    TooManyThreads = 9,
+    /// The run met something that fibers cannot give; it is to be made again with OS threads. See
+    /// [`Control::os_reason`].
+    NeedsOsThreads = 10,
+    /// The body of a check said that it failed.
+    BodyFailed = 11,
+    /// The body of a check left threads running.
+    ThreadsLeft = 12,
+    /// The body of a check ran differently when it was run again.
+    StateLeaks = 13,
+    /// No run was made: the policy has no schedule left. See [`Results::explored`].
+    Exhausted = 14,
+}
+
+impl Outcome {
+    /// The outcome with this number; unknown numbers are [`Outcome::Unknown`].
+    pub fn from_u32(number: u32) -> Outcome {
+        use Outcome::*;
+        [
+            Exited,
+            Deadlock,
+            Livelock,
+            StepLimit,
+            Diverged,
+            Signal,
+            Assert,
+            Internal,
+            TooManyThreads,
+            NeedsOsThreads,
+            BodyFailed,
+            ThreadsLeft,
+            StateLeaks,
+            Exhausted,
+        ]
+        .into_iter()
+        .find(|o| *o as u32 == number)
+        .unwrap_or(Unknown)
+    }
+}
+
+macro_rules! escapes {
+    ($($(#[$doc:meta])* $name:ident = $bit:literal $text:literal,)*) => {
+        /// What can escape control; a bit each in [`Results::escapes`].
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[repr(u32)]
+        pub enum Escape { $($(#[$doc])* $name = $bit,)* }
+
+        impl Escape {
+            /// All of them.
+            pub const ALL: &'static [Escape] = &[$(Escape::$name,)*];
+
+            /// In words, for people.
+            pub fn text(self) -> &'static str {
+                match self { $(Escape::$name => $text,)* }
+            }
+        }
+    };
+}
+
+escapes! {
+    /// A thread was not created by pthread_create.
+    ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
+    /// Asynchronous cancellation.
+    AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
+    /// timer_create and the like.
+    Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
+    /// The last-resort tick.
+    Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
+    /// Input or signals from other processes.
+    OutsideInput = 4 "input or signals from outside the program may arrive at different steps",
+    /// Process-shared objects.
+    SharedObject = 5 "objects shared between processes use the real primitive",
+    /// A call that blocks where nothing can be modelled.
+    UncontrolledCall = 6 "a system call that may block was made outside the model",
+    /// Futexes without a lock library that we see.
+    Futex = 7 "uncontended locks are not schedule points",
+    /// Dispatch is not available.
+    NoDispatch = 8 "system calls made outside libc's functions are not seen (syscall user dispatch is not available)",
+    /// Robust mutexes over process boundaries, and so on.
+    Children = 9 "child processes run outside control",
+    /// A real-time scheduling class or an affinity was asked for.
+    Affinity = 10 "scheduling classes and CPU affinities asked for by the program are ignored",
+    /// CPU-time clocks.
+    CpuClock = 11 "CPU-time clocks are real",
+    /// The policy is a parallel one.
+    Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
+}
+
+/// Longest message, in bytes.
+pub const MESSAGE: usize = 2048;
+
+shared! {
+    /// What a run did.
+    #[derive(Clone, Copy)]
+    pub struct Results {
+        /// See [`Outcome`].
+        pub outcome: u32,
+        /// The signal of [`Outcome::Signal`].
+        pub signal: i32,
+        /// The thread that failed, or `u32::MAX`.
+        pub thread: u32,
+        /// Threads of the run, the main one included.
+        pub threads: u32,
+        /// The most threads that were alive at once.
+        pub threads_alive: u32,
+        /// What instrumented files of the program make visible: see [`crate::hooks::offers`].
+        pub offers: u32,
+        /// Which policy of a portfolio decided.
+        pub member: u32,
+        /// The policy's bound in this run, plus 1; 0: it has none.
+        pub bound: u32,
+        /// What the policy had left out before this run; bits of [`crate::policy::Gap`].
+        pub gaps: u32,
+        /// See [`note`].
+        pub notes: u64,
+        /// What the policy has explored, with [`Outcome::Exhausted`].
+        pub explored: Explored,
+        /// Counted steps.
+        pub steps: u64,
+        /// Schedule points, counted or not.
+        pub points: u64,
+        /// Points that were reached while two threads were alive.
+        pub shared_points: u64,
+        /// The steps before the last sequential stretch ended.
+        pub phase_start: u64,
+        /// The most steps between the ends of two sequential stretches, the last one not counted.
+        pub phase: u64,
+        /// Hand-overs from one thread to another.
+        pub switches: u64,
+        /// Hash of (thread, event kind) at the counted steps.
+        pub hash: u64,
+        /// Recorded decisions.
+        pub log_len: u64,
+        /// How often the starvation guard stepped in.
+        pub guard_fired: u64,
+        /// See [`Escape`].
+        pub escapes: u64,
+        /// The threads that the run made, by their stacks.
+        pub stacks: [Stacks; STACKS],
+        /// The address of a fault.
+        pub address: u64,
+        /// Where a replay diverged: the step, counted from 1; 0 when it did not.
+        pub diverged_step: u64,
+        /// The recorded decision there, or `u32::MAX` past the recording's end.
+        pub diverged_expected: u32,
+        /// What the program was about to do instead.
+        pub diverged_found: u32,
+        /// Whether the expected thread could go on.
+        pub diverged_enabled: u32,
+        /// Bytes of `message`.
+        pub message_len: u32,
+        /// The assertion's text or another explanation.
+        pub message: [u8; MESSAGE],
+    }
+}
+
+impl Results {
+    /// The notes with the gaps above them.
+    pub fn all_notes(&self) -> u64 {
+        self.notes | u64::from(self.gaps) << note::GAPS
+    }
+
+    /// The most steps between the ends of two sequential stretches.
+    #[inline]
+    pub fn longest_phase(&self) -> u64 {
+        self.phase.max(self.steps.saturating_sub(self.phase_start))
+    }
+}
+
+/// Runs of one order in one process, at most.
+pub const SUMMARIES: usize = 4096;
+
+shared! {
+    /// What one run in a process of many did.
+    #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+    pub struct Summary {
+        /// As in [`Results`].
+        pub hash: u64,
+        /// As in [`Results`].
+        pub steps: u64,
+        /// As in [`Results`].
+        pub points: u64,
+        /// As in [`Results`].
+        pub shared_points: u64,
+        /// As in [`Results`].
+        pub switches: u64,
+        /// As in [`Results`].
+        pub escapes: u64,
+        /// As in [`Results`].
+        pub guard_fired: u64,
+        /// As in [`Results`].
+        pub threads: u32,
+        /// Cut at the step limit.
+        pub cut: u32,
+        /// See [`Results::longest_phase`].
+        pub phase: u64,
+        /// As in [`Results`].
+        pub member: u64,
+        /// As in [`Results`].
+        pub notes: u64,
+    }
+}
+
+impl From<&Results> for Summary {
+    #[inline]
+    fn from(results: &Results) -> Summary {
+        Summary {
+            hash: results.hash,
+            steps: results.steps,
+            points: results.points,
+            shared_points: results.shared_points,
+            switches: results.switches,
+            escapes: results.escapes,
+            guard_fired: results.guard_fired,
+            threads: results.threads,
+            cut: 0,
+            phase: results.longest_phase(),
+            member: results.member.into(),
+            notes: results.all_notes(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What later runs can learn from a run beyond its decisions.
+
+use raddle_core::MAX_THREADS;
+
+use crate::shared;
+
+/// Points of which it is noted who passed them.
+pub const PASSED: usize = 1 << 16;
+
+/// Steps whose objects are noted.
+pub const OBJECTS: usize = 1 << 16;
+
+shared! {
+    /// What the decisions of a run do not tell.
+    pub struct Trace {
+        /// Who created each thread, by thread id.
+        pub parents: [u16; MAX_THREADS],
+        /// Points that each thread passed while no other one was enabled but another one was alive, by thread id.
+        pub alone: [u32; MAX_THREADS],
+        /// The object of each recorded decision, as far as there is room.
+        pub objects: [u64; OBJECTS],
+        /// How many points were passed since the second thread was created, in a serial run with [`flag::PASSED`].
+        pub points: u64,
+        /// Who passed them, whether there was anything to decide or not, as far as there is room.
+        pub passed: [u16; PASSED],
+    }
+}

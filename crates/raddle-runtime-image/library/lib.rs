@@ -1,0 +1,5 @@
+//! The runtime library, with the policies of raddle.
+
+#![no_std]
+
+raddle_runtime::runtime!();
