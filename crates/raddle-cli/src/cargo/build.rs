@@ -28,7 +28,6 @@ const BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
 /// What is built, and with what it is asked for again.
 const STAMP: &str = "raddle.stamp";
 
-/// Runs the command.
 pub fn run(args: &args::Build) -> Result<u8, CargoError> {
     let cargo = Cargo::prepare(&args.packages, args.visibility.visible(&TestOptions::default()))?;
     let mut command = cargo.command("build", &args.packages)?;
@@ -41,7 +40,6 @@ pub fn run(args: &args::Build) -> Result<u8, CargoError> {
 /// A cargo that builds what raddle can look into.
 pub struct Cargo {
     settings: Settings,
-    /// This program.
     ourselves: PathBuf,
 }
 

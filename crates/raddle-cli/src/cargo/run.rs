@@ -8,7 +8,6 @@ use crate::arguments::{Test, TestOptions};
 use crate::commands;
 use crate::error::Error;
 
-/// Runs the command.
 pub fn run(args: &args::Run) -> Result<u8, CargoError> {
     let cargo = Cargo::prepare(&args.packages, args.visibility.visible(&args.options))?;
     let folder = tempfile::tempdir().map_err(Error::Directory)?;

@@ -37,7 +37,6 @@ const FAILED: u8 = 101;
 /// What a shell shows for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// Runs the command.
 pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
     let defaults = config::defaults(&directory).map_err(Error::from)?;

@@ -11,7 +11,6 @@ use raddle_engine::campaign::{Campaign, End, Outcome};
 use raddle_engine::options::Options;
 use raddle_engine::os::sys;
 use raddle_engine::plan::coverage::Coverage;
-use raddle_engine::run::launch;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::Points;
 use raddle_report::exit_code;
@@ -32,7 +31,6 @@ const FSGSBASE: libc::c_ulong = 2;
 
 /// One thing that was looked at.
 struct Check {
-    /// What it is.
     name: String,
     /// `None` when it is there, else what is missing.
     problem: Option<Problem>,
@@ -55,13 +53,11 @@ enum Weight {
 struct Problem {
     /// How bad that is.
     weight: Weight,
-    /// What was seen.
     seen: String,
     /// Why it matters, and what to do.
     advice: &'static str,
 }
 
-/// Runs the command.
 pub fn run(args: &arguments::Doctor) -> Result<u8, Error> {
     let (runtime, fibers) = runtime(args.runtime.as_deref());
     // What it cannot be tried with need not be found a second time.
@@ -175,7 +171,7 @@ fn memory_files() -> Check {
 
 fn addresses() -> Check {
     let name = "fixed addresses";
-    if launch::can_fix_addresses() {
+    if sys::can_fix_addresses() {
         return good(name);
     }
     bad(

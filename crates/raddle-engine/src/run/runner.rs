@@ -49,7 +49,6 @@ pub struct Runner<'a> {
 /// Runs that were made in one go.
 #[derive(Debug, Default)]
 pub struct Made {
-    /// Those that passed.
     pub batch: Batch,
     /// The one after them, if it was made and is worth a report of its own.
     pub last: Option<RunReport>,
@@ -67,7 +66,6 @@ impl Made {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares; starts nothing.
     pub fn new(
         plan: &'a Plan,
         runtime: &Path,
@@ -140,7 +138,6 @@ impl<'a> Runner<'a> {
         Ok(Made::one(self.run(run, assignment)?))
     }
 
-    /// Makes one run.
     pub fn run(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let seed = self.plan.run_seed(run);
         let end = self.executor.run(run, seed, assignment)?;

@@ -37,7 +37,6 @@ const RUNS: u64 = 20;
 /// The oldest and the newest clang that is looked for by its number.
 const CLANGS: std::ops::RangeInclusive<u32> = 12..=40;
 
-/// gcc and clang.
 pub fn compilers(runtime: Option<&Path>) -> Vec<Check> {
     let named = |name: &str| find(OsStr::new(name)).map(|_| name.to_string());
     let clang = named("clang").or_else(|| CLANGS.rev().find_map(|number| named(&format!("clang-{number}"))));
@@ -126,7 +125,6 @@ fn after_a_blank(text: Option<String>) -> String {
     text.map(|text| format!(" {text}")).unwrap_or_default()
 }
 
-/// cargo and rustc.
 pub fn rust() -> Vec<Check> {
     let name = "cargo raddle";
     if find(OsStr::new("cargo")).is_none() {
