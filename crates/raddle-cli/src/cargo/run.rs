@@ -1,7 +1,7 @@
 //! `cargo raddle run`: explores a program as `raddle test` does.
 
 use super::args;
-use super::build::{check, status, Cargo};
+use super::build::{status, succeeded, Cargo};
 use super::error::CargoError;
 use super::recording;
 use crate::arguments::{Test, TestOptions};
@@ -18,7 +18,7 @@ pub fn run(args: &args::Run) -> Result<u8, CargoError> {
     command.args(words.0);
     cargo.record(&mut command, folder.path());
     command.arg("--").args(&args.arguments);
-    check(status(&mut command)?)?;
+    succeeded(status(&mut command)?)?;
     let recordings = recording::read(folder.path())?;
     let Some(recording) = recordings.first() else {
         return Err(CargoError::NotRecorded { program: "the program".to_string(), said: String::new() });

@@ -15,7 +15,7 @@ use raddle_engine::options::Options;
 
 use super::args::{self, Words};
 use super::artifacts::{self, Artifact};
-use super::build::{check, not_started, Cargo};
+use super::build::{not_started, succeeded, Cargo};
 use super::error::CargoError;
 use super::explore::Executable;
 use super::junit::{self, Case, Suite};
@@ -90,7 +90,7 @@ fn build(args: &args::Test, cargo: &Cargo, verbosity: &Verbosity) -> Result<Vec<
     command.stdout(Stdio::piped());
     let mut child = command.spawn().map_err(not_started(command.get_program()))?;
     let artifacts = child.stdout.take().map(|messages| artifacts::read(BufReader::new(messages)));
-    check(child.wait().map_err(not_started(command.get_program()))?)?;
+    succeeded(child.wait().map_err(not_started(command.get_program()))?)?;
     artifacts.unwrap_or(Ok(Vec::new()))
 }
 

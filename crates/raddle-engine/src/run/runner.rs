@@ -126,8 +126,8 @@ impl<'a> Runner<'a> {
         let in_one_go = |it: &Self| Assignment { last: it.before_sample(assignment), ..assignment.clone() };
         if self.plan.check.is_some() {
             return match alone {
-                true => Ok(Made::one(self.check_alone(run, assignment)?)),
-                false => self.check(&in_one_go(self)),
+                true => Ok(Made::one(self.make_alone_in_check(run, assignment)?)),
+                false => self.make_in_check(&in_one_go(self)),
             };
         }
         if !alone && run > FIRST_ROUND && self.plan.status_tells() {
@@ -195,10 +195,10 @@ impl<'a> Runner<'a> {
     }
 
     /// Makes one run in the program's check, from which later runs learn or which is sampled.
-    fn check_alone(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+    fn make_alone_in_check(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let one = Assignment { first: run, last: run, ..assignment.clone() };
         loop {
-            let Made { batch, last } = self.check(&one)?;
+            let Made { batch, last } = self.make_in_check(&one)?;
             if let Some(report) = last {
                 return Ok(report);
             }
@@ -214,7 +214,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Makes runs in the program's check: those that passed, and the failing one after them.
-    fn check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
+    fn make_in_check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
         loop {
             let (completed, end) = self.executor.run_check(assignment, self.plan.run_seed(assignment.first))?;
             let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));
