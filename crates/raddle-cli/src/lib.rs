@@ -7,19 +7,19 @@
 //! | [`arguments`] | the command line and the project file, and what they come to |
 //! | [`commands`] | the commands, one file each |
 //! | [`display`] | what a person sees while a campaign goes on |
-//! | [`text`] | what a person reads when it is over |
+//! | `text` | what a person reads when it is over |
 //! | [`compare`] | policies side by side |
-//! | [`compile`] | `raddle cc` and `raddle c++` |
+//! | `compile` | `raddle cc` and `raddle c++` |
 //! | [`cargo`] | `cargo raddle` |
 
 pub mod arguments;
 pub mod cargo;
 pub mod commands;
 pub mod compare;
-pub mod compile;
+mod compile;
 pub mod display;
 pub mod error;
-pub mod text;
+mod text;
 
 use std::ffi::OsString;
 

@@ -34,14 +34,14 @@ fn parent(pid: i32) -> Option<i32> {
     stat.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The campaign's processes that live long, by their depth below it: raddle, its job, the target or the server.
+/// The campaign's processes that live long, by their depth below it: raddle, and the target or the fork server.
 fn look(campaign: i32) -> BTreeMap<usize, Holds> {
     let mut found = BTreeMap::new();
     let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
     for pid in pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
         let line: Vec<i32> = std::iter::successors(Some(pid), |&pid| parent(pid)).take(5).collect();
         // Deeper ones are single runs, which come and go.
-        if let Some(depth) = line.iter().position(|&pid| pid == campaign).filter(|&depth| depth <= 2) {
+        if let Some(depth) = line.iter().position(|&pid| pid == campaign).filter(|&depth| depth <= 1) {
             if let Some((_, holds)) = holds(pid) {
                 found.insert(depth, holds);
             }
@@ -101,7 +101,7 @@ fn does_not_grow(name: &str, arguments: &[&str], runs: u64) {
         std::thread::sleep(Duration::from_millis(100));
     };
     assert!(status.success(), "{status}");
-    assert_eq!(early.len(), 3, "raddle, a job and the target: {early:?}");
+    assert_eq!(early.len(), 2, "raddle and the target: {early:?}");
     println!("{name}, {runs} runs: early {early:?}, late {late:?}");
     for (depth, early) in early {
         let late = late[&depth];

@@ -28,19 +28,19 @@
 //! | [`replay`], [`bundle`] | a recorded run, again; packed to replay elsewhere |
 //! | [`each_test`] | the tests of a program, one by one |
 //! | [`report`] | from an outcome to what other tools read |
-//! | [`job`] | a thread that makes runs |
+//! | `job` | a thread that makes runs |
 //! | [`run`] | one run: started, watched, looked at and judged |
 //! | [`plan`] | what a campaign is to do |
 //! | [`runtime`] | the library that is loaded into programs |
 //! | [`statistics`] | what many runs say, and how sure that is |
 //! | [`os`] | what the standard library does not have of the operating system |
 
-pub mod builder;
+mod builder;
 pub mod bundle;
 pub mod campaign;
 pub mod each_test;
 pub mod error;
-pub mod job;
+mod job;
 pub mod options;
 pub mod os;
 pub mod plan;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use raddle_engine::bundle::{open, pack, BundleError, Manifest, Opened, Role};
-use raddle_inspect::identity::identity;
+use raddle_inspect::build_id::build_id;
 use raddle_protocol::{PolicySettings, RunSettings};
 use raddle_schedule::{Schedule, Stdin};
 use tempfile::TempDir;
@@ -72,7 +72,7 @@ impl Recorded {
             command: vec![b"./program".to_vec(), b"data/input".to_vec()],
             directory: bytes(self.folder.path().into()),
             environment: vec![(b"LD_LIBRARY_PATH".to_vec(), bytes(self.at("libs")))],
-            build_id: identity(&self.at("program")).unwrap(),
+            build_id: build_id(&self.at("program")).unwrap(),
             settings: RunSettings::of(PolicySettings::new("pct", [])),
             stdin: Stdin::Beside(b"captured".to_vec()),
             ..Schedule::default()
@@ -148,7 +148,7 @@ fn the_manifest_says_what_came_from_where() {
     let opened = open(&bundle).unwrap().unwrap();
     let manifest = &opened.manifest;
     let file = |name: &str| manifest.files.iter().find(|file| file.file == name).unwrap();
-    assert_eq!(file("bin/program").identity, identity(&recorded.at("program")).unwrap());
+    assert_eq!(file("bin/program").identity, build_id(&recorded.at("program")).unwrap());
     assert_eq!(file("lib/libanswer.so").role, Role::Library);
     assert_eq!(Path::new(&file("lib/libanswer.so").from), recorded.at("libs/libanswer.so"));
     assert_eq!(file("lib/libc.so.6").role, Role::CLibrary);

@@ -50,7 +50,6 @@ enum Key {
     },
 }
 
-/// One build.
 struct Known {
     build_id: Option<Vec<u8>>,
     /// The lowest address that the file asks to be loaded at.

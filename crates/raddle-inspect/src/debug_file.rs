@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ReadCache};
 
-use super::identity::hex;
+use super::build_id::hex;
 
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
 

@@ -15,7 +15,7 @@ use raddle_protocol::Points;
 
 pub use super::refusal::Refusal;
 pub use super::search_path::{find_in_path, is_executable};
-use super::{debug_file, identity, libraries};
+use super::{build_id, debug_file, libraries};
 
 type Elf<'a> = ElfFile64<'a, Endianness, &'a ReadCache<File>>;
 
@@ -154,7 +154,7 @@ pub fn inspect(path: &Path) -> Result<Program, Refusal> {
     check_hooks(&file, &needed, &undefined, offers)?;
     Ok(Program {
         path: path.to_path_buf(),
-        build_id: Some(identity::identity(path).map_err(Refusal::Unreadable)?),
+        build_id: Some(build_id::build_id(path).map_err(Refusal::Unreadable)?),
         language: language(&file, &needed, &undefined),
         preload_first: preload_first(path, &interpreter),
         offers,

@@ -47,7 +47,6 @@ pub(super) struct Held {
     path: PathBuf,
     file: File,
     stamp: Stamp,
-    /// The linker's build-id.
     build_id: Option<Vec<u8>>,
     /// The separate file with debug information, when the file itself has been stripped.
     debug: OnceLock<Option<PathBuf>>,
@@ -67,7 +66,6 @@ impl Held {
         self.stamp
     }
 
-    /// The linker's build-id.
     pub(super) fn build_id(&self) -> Option<&[u8]> {
         self.build_id.as_deref()
     }

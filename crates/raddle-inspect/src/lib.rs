@@ -11,7 +11,7 @@
 //! | `refusal` | the reasons, in words that say what to do |
 //! | `search_path` | where `execvp` would find a command |
 //! | `libraries` | which shared libraries the dynamic loader would load |
-//! | `identity` | build-id, or a hash of the contents |
+//! | `build_id` | build-id, or a hash of the contents |
 //! | `stack` | backtraces of the threads of a live process |
 //! | `tracee` | threads held still while they are read, and let go as they were |
 //! | `walk` | from a thread's registers to all its callers |
@@ -22,13 +22,13 @@
 //! | `symbols`, `symbol_table`, `debug_file` | function, file and line of an address |
 //! | `variables` | the variable at an address |
 
+pub mod build_id;
 pub mod builds;
 mod cfi;
 mod debug_file;
 pub mod dynamic_symbols;
 pub mod elf;
 mod held;
-pub mod identity;
 mod image;
 pub mod libraries;
 mod maps;

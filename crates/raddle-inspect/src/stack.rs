@@ -28,7 +28,7 @@ pub struct Frame {
     /// The demangled name; `None` when neither debug information nor a symbol tells it. A function
     /// that was inlined has a frame of its own.
     pub function: Option<String>,
-    /// The source file.
+    /// The source file, where it is known.
     pub file: Option<String>,
     /// The line in it, counted from 1.
     pub line: Option<u32>,

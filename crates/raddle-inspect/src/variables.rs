@@ -161,7 +161,6 @@ impl Variables {
 
 /// A part of the address space.
 trait Span {
-    /// Its first address.
     fn start(&self) -> u64;
     /// The address after its last.
     fn end(&self) -> u64;

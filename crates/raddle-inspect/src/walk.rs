@@ -24,7 +24,6 @@ pub(super) struct Step {
     pub is_signal: bool,
 }
 
-/// Walks stacks.
 #[derive(Default)]
 pub(super) struct Walker {
     // Kept because it is large.

@@ -180,7 +180,6 @@ impl<'a> Line<'a> {
         String::from_utf8(self.string(expected)?).map_err(|_| start.error(&format!("{expected}, as text in UTF-8")))
     }
 
-    /// A quoted string.
     pub(super) fn string(&mut self, expected: &str) -> Result<Vec<u8>> {
         self.skip_spaces();
         if !self.text[self.at..].starts_with('"') {

@@ -7,12 +7,9 @@ use serde::Deserialize;
 
 use super::error::CargoError;
 
-/// A test executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
-    /// The file.
     pub path: PathBuf,
-    /// The package's manifest.
     pub manifest: PathBuf,
     /// Cargo's name of the target.
     pub name: String,
@@ -31,11 +28,8 @@ pub enum Kind {
     Library,
     /// A binary's own tests.
     Binary,
-    /// An integration test.
     Test,
-    /// An example.
     Example,
-    /// A benchmark.
     Benchmark,
 }
 

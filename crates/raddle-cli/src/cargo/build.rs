@@ -28,20 +28,18 @@ const BUILD_DIR: &str = "CARGO_BUILD_BUILD_DIR";
 /// What is built, and with what it is asked for again.
 const STAMP: &str = "raddle.stamp";
 
-/// Runs the command.
 pub fn run(args: &args::Build) -> Result<u8, CargoError> {
     let cargo = Cargo::prepare(&args.packages, args.visibility.visible(&TestOptions::default()))?;
     let mut command = cargo.command("build", &args.packages)?;
     command.args(args.targets.words().0);
     command.args(Words::default().flag("--quiet", args.quiet).flag("--verbose", args.verbose).0.iter());
-    check(status(&mut command)?)?;
+    succeeded(status(&mut command)?)?;
     Ok(exit_code::OK)
 }
 
 /// A cargo that builds what raddle can look into.
 pub struct Cargo {
     settings: Settings,
-    /// This program.
     ourselves: PathBuf,
 }
 
@@ -102,7 +100,7 @@ pub fn not_started(program: &OsStr) -> impl FnOnce(io::Error) -> CargoError {
 }
 
 /// Cargo's failures are ours; it has said what they are.
-pub fn check(status: ExitStatus) -> Result<(), CargoError> {
+pub fn succeeded(status: ExitStatus) -> Result<(), CargoError> {
     match status.code() {
         Some(0) => Ok(()),
         Some(code) => Err(CargoError::Cargo(u8::try_from(code).unwrap_or(exit_code::INTERNAL))),
@@ -122,7 +120,7 @@ fn target_directory(packages: &Packages) -> Result<PathBuf, CargoError> {
     command.stderr(Stdio::inherit());
     // Even with a directory of their own choice, users need a project.
     let output = command.output().map_err(not_started(command.get_program()))?;
-    check(output.status)?;
+    succeeded(output.status)?;
     if let Some(directory) = &packages.target_dir {
         return Ok(std::path::absolute(directory).map_err(Error::Directory)?);
     }

@@ -18,25 +18,14 @@ pub enum CargoError {
     NotStarted {
         /// What should have been started.
         program: String,
-        /// Why.
         source: io::Error,
     },
     /// Cargo said something that is not understood.
     #[error("{what} of cargo is not understood: {reason}")]
-    NotUnderstood {
-        /// What it was.
-        what: &'static str,
-        /// Why.
-        reason: String,
-    },
+    NotUnderstood { what: &'static str, reason: String },
     /// Cargo built a program and then did not start it.
     #[error("cargo did not say how it would start {program}; cargo's words:\n{said}")]
-    NotRecorded {
-        /// The program.
-        program: String,
-        /// What cargo wrote.
-        said: String,
-    },
+    NotRecorded { program: String, said: String },
     /// A target other than the one.
     #[error("--target {0} does not work: raddle controls programs for {target} only", target = super::TARGET)]
     Target(String),
@@ -58,12 +47,7 @@ pub enum CargoError {
     NoTests,
     /// A file or folder of ours.
     #[error("cannot write {path}: {source}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Write { path: PathBuf, source: io::Error },
     /// See [`EachTestError`].
     #[error(transparent)]
     Listing(#[from] EachTestError),

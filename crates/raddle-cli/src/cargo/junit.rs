@@ -7,18 +7,14 @@ use super::outcome::{Outcome, Verdict};
 /// The tests of an executable.
 #[derive(Debug, Default)]
 pub struct Suite {
-    /// Its name.
     pub name: String,
-    /// Its tests.
     pub cases: Vec<Case>,
     /// How long it took.
     pub seconds: f64,
 }
 
-/// A test.
 #[derive(Debug)]
 pub struct Case {
-    /// Its name.
     pub name: String,
     /// What became of it.
     pub result: Result,
@@ -27,7 +23,6 @@ pub struct Case {
 /// What became of a test.
 #[derive(Debug)]
 pub enum Result {
-    /// It was explored.
     Explored(Box<Outcome>),
     /// It was not, because of this.
     Skipped(&'static str),
@@ -63,7 +58,6 @@ impl Case {
     }
 }
 
-/// The whole document.
 pub fn document(suites: &[Suite]) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let all = || suites.iter().flat_map(|suite| &suite.cases);

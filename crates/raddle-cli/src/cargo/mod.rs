@@ -6,7 +6,7 @@
 //! meets every call of the compiler (`wrapper`), and as the runner of the target, so that cargo itself says in
 //! which directory and environment it would start a program (`recording`).
 
-pub mod args;
+mod args;
 mod artifacts;
 mod build;
 mod doctests;
@@ -22,7 +22,7 @@ mod run;
 mod selection;
 mod test;
 mod users_wrapper;
-pub mod visible;
+pub(crate) mod visible;
 mod wrapper;
 
 use std::ffi::OsString;

@@ -9,7 +9,6 @@ use raddle_report::words::{count, number};
 pub enum Verdict {
     /// No schedule made it fail.
     Passed,
-    /// A schedule did.
     Failed,
     /// It has one thread: there is only one schedule.
     NotConcurrent,
@@ -17,7 +16,6 @@ pub enum Verdict {
     NotControlled,
     /// No run came to its end.
     Cut,
-    /// Ctrl-C came first.
     Interrupted,
     /// It could not be explored.
     Broken,
@@ -70,15 +68,12 @@ impl Verdict {
 /// What became of one test.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it ended.
     pub verdict: Verdict,
     /// The exit status of `raddle test`.
     pub status: u8,
-    /// Runs that counted.
     pub runs: u64,
     /// Those of them that were cut at the limit of steps.
     pub cut_runs: u64,
-    /// Different schedules.
     pub schedules: u64,
     /// How long it took.
     pub seconds: f64,

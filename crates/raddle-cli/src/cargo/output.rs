@@ -11,7 +11,6 @@ use super::selection::Tests;
 /// A test with what became of it; `None`: it was not explored.
 pub type Result<'a> = (&'a str, Option<&'a Outcome>);
 
-/// Colours, or none.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint(pub bool);
 

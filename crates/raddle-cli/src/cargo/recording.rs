@@ -22,13 +22,9 @@ pub const VARIABLE: &str = "RADDLE_CARGO_RECORD";
 /// How a program would be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Where.
     pub directory: PathBuf,
-    /// Its environment.
     pub environment: Vec<(OsString, OsString)>,
 }
 

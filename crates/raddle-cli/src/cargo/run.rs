@@ -1,14 +1,13 @@
 //! `cargo raddle run`: explores a program as `raddle test` does.
 
 use super::args;
-use super::build::{check, status, Cargo};
+use super::build::{status, succeeded, Cargo};
 use super::error::CargoError;
 use super::recording;
 use crate::arguments::{Test, TestOptions};
 use crate::commands;
 use crate::error::Error;
 
-/// Runs the command.
 pub fn run(args: &args::Run) -> Result<u8, CargoError> {
     let cargo = Cargo::prepare(&args.packages, args.visibility.visible(&args.options))?;
     let folder = tempfile::tempdir().map_err(Error::Directory)?;
@@ -19,7 +18,7 @@ pub fn run(args: &args::Run) -> Result<u8, CargoError> {
     command.args(words.0);
     cargo.record(&mut command, folder.path());
     command.arg("--").args(&args.arguments);
-    check(status(&mut command)?)?;
+    succeeded(status(&mut command)?)?;
     let recordings = recording::read(folder.path())?;
     let Some(recording) = recordings.first() else {
         return Err(CargoError::NotRecorded { program: "the program".to_string(), said: String::new() });

@@ -10,7 +10,6 @@ use raddle_engine::each_test::arguments::{split, Arguments};
 use raddle_engine::each_test::EachTestError;
 use raddle_engine::os::ask::ask;
 
-/// Listing takes milliseconds.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// The options whose value is the next argument.

@@ -15,7 +15,7 @@ use raddle_engine::options::Options;
 
 use super::args::{self, Words};
 use super::artifacts::{self, Artifact};
-use super::build::{check, not_started, Cargo};
+use super::build::{not_started, succeeded, Cargo};
 use super::error::CargoError;
 use super::explore::Executable;
 use super::junit::{self, Case, Suite};
@@ -37,7 +37,6 @@ const FAILED: u8 = 101;
 /// What a shell shows for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// Runs the command.
 pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
     let defaults = config::defaults(&directory).map_err(Error::from)?;
@@ -91,7 +90,7 @@ fn build(args: &args::Test, cargo: &Cargo, verbosity: &Verbosity) -> Result<Vec<
     command.stdout(Stdio::piped());
     let mut child = command.spawn().map_err(not_started(command.get_program()))?;
     let artifacts = child.stdout.take().map(|messages| artifacts::read(BufReader::new(messages)));
-    check(child.wait().map_err(not_started(command.get_program()))?)?;
+    succeeded(child.wait().map_err(not_started(command.get_program()))?)?;
     artifacts.unwrap_or(Ok(Vec::new()))
 }
 

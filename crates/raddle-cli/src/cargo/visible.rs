@@ -8,7 +8,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visible {
     /// Plain accesses too, not only atomics.

@@ -24,7 +24,6 @@ pub struct Settings {
     pub visible: Visible,
     /// The separate target directory.
     pub directory: PathBuf,
-    /// The hooks.
     pub hooks: PathBuf,
     /// The user's own wrapper.
     pub users: Option<OsString>,

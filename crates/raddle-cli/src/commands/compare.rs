@@ -68,6 +68,9 @@ pub struct Defaults {
     pub known: Known,
 }
 
+/// Chooses programs of a suite.
+pub type Select = fn(&[Entry]) -> Vec<Entry>;
+
 /// What holds for all programs of a comparison.
 #[derive(Clone)]
 pub struct Setup {
@@ -176,7 +179,7 @@ impl Setup {
     pub fn candidates(
         &self,
         args: &arguments::Compare,
-        select: Option<fn(&[Entry]) -> Vec<Entry>>,
+        select: Option<Select>,
     ) -> Result<(Vec<Candidate>, Vec<Skipped>), Error> {
         let suite = self.suite.as_deref().ok_or(Error::NothingToCompare)?;
         let unreadable = |source| Error::Read { path: suite.to_path_buf(), source };

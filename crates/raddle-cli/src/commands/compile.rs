@@ -24,7 +24,6 @@ pub fn asked_for(arguments: &[OsString]) -> Option<(Driver, &[OsString])> {
     }
 }
 
-/// Runs the command.
 pub fn run(driver: Driver, words: &[OsString]) -> Result<u8, Error> {
     Ok(compile::run(driver, words)?)
 }

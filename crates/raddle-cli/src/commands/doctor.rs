@@ -11,7 +11,6 @@ use raddle_engine::campaign::{Campaign, End, Outcome};
 use raddle_engine::options::Options;
 use raddle_engine::os::sys;
 use raddle_engine::plan::coverage::Coverage;
-use raddle_engine::run::launch;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::Points;
 use raddle_report::exit_code;
@@ -31,8 +30,7 @@ const DISPATCH_ON: libc::c_ulong = 1;
 const FSGSBASE: libc::c_ulong = 2;
 
 /// One thing that was looked at.
-struct Check {
-    /// What it is.
+struct Probe {
     name: String,
     /// `None` when it is there, else what is missing.
     problem: Option<Problem>,
@@ -55,18 +53,16 @@ enum Weight {
 struct Problem {
     /// How bad that is.
     weight: Weight,
-    /// What was seen.
     seen: String,
     /// Why it matters, and what to do.
     advice: &'static str,
 }
 
-/// Runs the command.
 pub fn run(args: &arguments::Doctor) -> Result<u8, Error> {
     let (runtime, fibers) = runtime(args.runtime.as_deref());
     // What it cannot be tried with need not be found a second time.
     let usable = raddle_engine::runtime::find(args.runtime.as_deref()).ok().filter(|_| runtime.problem.is_none());
-    let mut checks = vec![
+    let mut probes = vec![
         machine(),
         kernel(),
         glibc(),
@@ -79,26 +75,26 @@ pub fn run(args: &arguments::Doctor) -> Result<u8, Error> {
         fibers,
         cores(),
     ];
-    checks.extend(toolchains::compilers(usable.as_deref()));
-    checks.extend(toolchains::rust());
-    print(&text(&checks, in_container()));
-    let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.weight == Weight::Fatal));
+    probes.extend(toolchains::compilers(usable.as_deref()));
+    probes.extend(toolchains::rust());
+    print(&text(&probes, in_container()));
+    let usable = !probes.iter().any(|probe| probe.problem.as_ref().is_some_and(|p| p.weight == Weight::Fatal));
     Ok(if usable { exit_code::OK } else { exit_code::USAGE })
 }
 
-fn text(checks: &[Check], container: bool) -> String {
+fn text(probes: &[Probe], container: bool) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    for check in checks {
-        let _ = match &check.problem {
-            None => writeln!(out, "ok       {}", check.name),
+    for probe in probes {
+        let _ = match &probe.problem {
+            None => writeln!(out, "ok       {}", probe.name),
             Some(problem) => {
                 let word = if problem.weight == Weight::Note { "note" } else { "missing" };
-                writeln!(out, "{word:<8} {}: {}\n         {}", check.name, problem.seen, problem.advice)
+                writeln!(out, "{word:<8} {}: {}\n         {}", probe.name, problem.seen, problem.advice)
             }
         };
     }
-    let missing = checks.iter().filter_map(|check| check.problem.as_ref().filter(|p| p.weight != Weight::Note));
+    let missing = probes.iter().filter_map(|probe| probe.problem.as_ref().filter(|p| p.weight != Weight::Note));
     let _ = match (missing.clone().count(), missing.clone().any(|p| p.weight == Weight::Fatal)) {
         (0, _) => writeln!(out, "\nraddle works here"),
         (_, false) => writeln!(out, "\nraddle works here, with the limits above"),
@@ -113,26 +109,26 @@ fn text(checks: &[Check], container: bool) -> String {
     out
 }
 
-fn good(name: impl Into<String>) -> Check {
-    Check { name: name.into(), problem: None }
+fn good(name: impl Into<String>) -> Probe {
+    Probe { name: name.into(), problem: None }
 }
 
-fn bad(name: impl Into<String>, weight: Weight, seen: impl Into<String>, advice: &'static str) -> Check {
-    Check { name: name.into(), problem: Some(Problem { weight, seen: seen.into(), advice }) }
+fn bad(name: impl Into<String>, weight: Weight, seen: impl Into<String>, advice: &'static str) -> Probe {
+    Probe { name: name.into(), problem: Some(Problem { weight, seen: seen.into(), advice }) }
 }
 
-fn note(name: impl Into<String>, seen: impl Into<String>, advice: &'static str) -> Check {
+fn note(name: impl Into<String>, seen: impl Into<String>, advice: &'static str) -> Probe {
     bad(name, Weight::Note, seen, advice)
 }
 
-fn machine() -> Check {
+fn machine() -> Probe {
     match std::env::consts::ARCH {
         "x86_64" => good("x86-64"),
         other => bad("x86-64", Weight::Fatal, format!("this is {other}"), "no other processor is supported"),
     }
 }
 
-fn kernel() -> Check {
+fn kernel() -> Probe {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
     if version(release) >= Some((5, 11)) {
@@ -146,7 +142,7 @@ fn kernel() -> Check {
     )
 }
 
-fn glibc() -> Check {
+fn glibc() -> Probe {
     // SAFETY: glibc returns a static string.
     let text = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_string_lossy();
     if version(&text) >= Some(GLIBC) {
@@ -161,7 +157,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-fn memory_files() -> Check {
+fn memory_files() -> Probe {
     match sys::memfd(c"raddle-doctor") {
         Ok(_) => good("files in memory"),
         Err(error) => bad(
@@ -173,9 +169,9 @@ fn memory_files() -> Check {
     }
 }
 
-fn addresses() -> Check {
+fn addresses() -> Probe {
     let name = "fixed addresses";
-    if launch::can_fix_addresses() {
+    if sys::can_fix_addresses() {
         return good(name);
     }
     bad(
@@ -187,7 +183,7 @@ fn addresses() -> Check {
 }
 
 /// Starts a tiny program, this one, with the runtime in it.
-fn runtime(option: Option<&Path>) -> (Check, Check) {
+fn runtime(option: Option<&Path>) -> (Probe, Probe) {
     let name = "runtime library";
     let unknown = || fibers(&["the runtime library does not work".to_string()]);
     let path = match raddle_engine::runtime::find(option) {
@@ -208,7 +204,7 @@ fn runtime(option: Option<&Path>) -> (Check, Check) {
 }
 
 /// Whether threads can be switched as fibers, as the runtime found out.
-fn fibers(obstacles: &[String]) -> Check {
+fn fibers(obstacles: &[String]) -> Probe {
     let name = "fibers (programs that cannot run on them get OS threads, and the summary says why)";
     match obstacles.first() {
         None => good(name),
@@ -247,7 +243,7 @@ fn try_runs(command: &[OsString], runtime: &Path, change: impl FnOnce(&mut Optio
     Ok(campaign.start().map_err(|error| error.to_string())?.outcome())
 }
 
-fn dispatch() -> Check {
+fn dispatch() -> Probe {
     let name = "syscall user dispatch";
     static ALLOW: u8 = 0;
     let worked = in_child(|| {
@@ -266,7 +262,7 @@ fn dispatch() -> Check {
     )
 }
 
-fn backtraces() -> Check {
+fn backtraces() -> Probe {
     let name = "backtraces (ptrace, process_vm_readv)";
     // SAFETY: the child only waits to be killed.
     let child = unsafe { libc::fork() };
@@ -288,7 +284,7 @@ fn backtraces() -> Check {
     }
 }
 
-fn fsgsbase() -> Check {
+fn fsgsbase() -> Probe {
     let name = "fsgsbase instructions";
     // SAFETY: reads a value that the kernel passed.
     if unsafe { libc::getauxval(libc::AT_HWCAP2) } & FSGSBASE != 0 {
@@ -302,7 +298,7 @@ fn fsgsbase() -> Check {
     )
 }
 
-fn cores() -> Check {
+fn cores() -> Probe {
     let cores = sys::allowed_cores();
     let first = cores.first().copied();
     if first.is_some_and(|core| in_child(|| sys::pin_to(&[core]).is_ok())) {
@@ -343,11 +339,11 @@ mod tests {
 
     #[test]
     fn says_why_and_what_to_do() {
-        let checks = [good("x86-64"), bad("cores", Weight::Limit, "it failed", "it is slower; allow it")];
+        let probes = [good("x86-64"), bad("cores", Weight::Limit, "it failed", "it is slower; allow it")];
         let expected = "ok       x86-64\n\
                         missing  cores: it failed\n         it is slower; allow it\n\n\
                         raddle works here, with the limits above\n";
-        assert_eq!(text(&checks, false), expected);
+        assert_eq!(text(&probes, false), expected);
         let forbidden = [bad("x", Weight::Forbidden, "y", "allow z")];
         assert!(text(&forbidden, true).contains("with the limits above\nthis is a container"));
         assert!(text(&[bad("x", Weight::Fatal, "y", "z")], true).ends_with("raddle does not work here\n"));

@@ -1,14 +1,14 @@
 //! The commands, one file each.
 
-pub mod bundle;
+pub(crate) mod bundle;
 pub mod compare;
-pub mod compile;
-pub mod completions;
-pub mod doctor;
-pub mod dry_run;
-pub mod policies;
-pub mod replay;
-pub mod test;
+pub(crate) mod compile;
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod dry_run;
+pub(crate) mod policies;
+pub(crate) mod replay;
+pub(crate) mod test;
 
 use std::io::Write;
 use std::path::Path;

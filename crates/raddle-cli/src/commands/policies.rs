@@ -15,7 +15,6 @@ use raddle_engine::plan::own_policies;
 use raddle_engine::plan::policy_choice::{range, shown};
 use raddle_report::exit_code;
 
-/// Runs the command.
 pub fn run(args: &arguments::Policies) -> Result<u8, Error> {
     let runtime = args.runtime.as_deref();
     // Only when it was asked for: the list must not fail because of a variable.

@@ -14,7 +14,6 @@ use crate::display;
 use crate::error::Error;
 use crate::text::replay;
 
-/// Runs the command.
 pub fn run(args: &arguments::Replay) -> Result<u8, Error> {
     let process = Process::of(&args.process)?;
     let options = ReplayOptions {

@@ -18,7 +18,6 @@ use crate::display::{self, interrupt};
 use crate::error::Error;
 use crate::text::campaign::{self, Amount};
 
-/// Runs the command.
 pub fn run(args: &arguments::Test) -> Result<u8, Error> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
     let defaults = config::defaults(&directory)?;
@@ -160,7 +159,6 @@ fn report_of(test: String, summary: &Summary<'_>) -> TestReport {
     TestReport { test, suite: None, verdict: None, report: Some(summary.report()) }
 }
 
-/// Explores, as planned.
 pub fn explore(plan: &Plan, verbosity: &Verbosity) -> Result<Outcome, Error> {
     if verbosity.verbose && plan.searches() && plan.jobs > 1 {
         eprintln!("note: {} makes one run after the other, in one job", plan.policy.descriptor.name);

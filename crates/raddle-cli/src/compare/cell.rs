@@ -225,7 +225,6 @@ impl Cell {
         (cell, end)
     }
 
-    /// Makes one campaign.
     fn repeat(
         &mut self,
         plan: &Plan,

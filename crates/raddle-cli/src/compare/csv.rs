@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use super::Comparison;
 
-/// The columns.
 const COLUMNS: &str = "program,policy,found,runs,failing_runs,share,share_low,share_high,first_failure_lower,\
                        first_failure_median,first_failure_upper,seconds_to_first_failure,repetitions,\
                        repetitions_that_found,runs_per_second,threads_max,steps_max,steps_mean,distinct_schedules,\
@@ -18,7 +17,6 @@ pub fn field(text: &str) -> String {
     text.to_string()
 }
 
-/// The whole table.
 pub fn table(comparison: &Comparison) -> String {
     let mut out = format!("{COLUMNS}\n");
     for program in &comparison.programs {

@@ -15,7 +15,6 @@ use raddle_protocol::Points;
 use raddle_engine::plan::suggest;
 use raddle_report::FailureKind;
 
-/// The keys.
 const KEYS: [&str; 11] =
     ["bug", "kind", "depth", "threads", "source", "finds", "points", "args", "variants", "flags", "row"];
 
@@ -27,7 +26,6 @@ const MOST_VARIANTS: usize = 1000;
 pub struct Header {
     /// What is wrong with the program.
     pub bug: String,
-    /// How it fails.
     pub kind: FailureKind,
     /// The depth of the bug.
     pub depth: Option<u32>,
@@ -39,7 +37,6 @@ pub struct Header {
     pub finds: String,
     /// The level of schedule points that it needs.
     pub points: Points,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// The same with other arguments; empty when there is only one.
     pub variants: Vec<Variant>,
@@ -54,7 +51,6 @@ pub struct Header {
 pub struct Variant {
     /// What is added to the program's name.
     pub suffix: String,
-    /// The arguments.
     pub arguments: Vec<String>,
     /// Threads, when they differ from the header's.
     pub threads: Option<u64>,
@@ -68,12 +64,10 @@ pub enum HeaderError {
     /// The file does not begin with one.
     #[error("it has no header with `// bug:` and `// kind:`")]
     None,
-    /// A key twice.
     #[error("line {line}: `{key}` is there twice")]
     Twice {
         /// The line, from 1.
         line: usize,
-        /// The key.
         key: String,
     },
     /// A key that is almost known.
@@ -81,7 +75,6 @@ pub enum HeaderError {
     Unknown {
         /// The line, from 1.
         line: usize,
-        /// The key.
         key: String,
         /// What may have been meant.
         hint: String,
@@ -93,9 +86,7 @@ pub enum HeaderError {
         line: usize,
         /// What it should be.
         what: &'static str,
-        /// What it is.
         value: String,
-        /// What would do.
         expected: String,
     },
 }

@@ -1,20 +1,20 @@
 //! `raddle compare`: policies side by side, on one program or on a folder of them.
 //!
-//! A [`suite`] is found by its [`header`]s and compiled ([`build`]); each program is measured under each policy
-//! ([`cell`]); the results are a table for a person ([`table`]), a page ([`html`]), [`csv`], JSON and the data of each
-//! run ([`raw`]).
+//! A [`suite`] is found by its `header`s and compiled (`build`); each program is measured under each policy
+//! ([`cell`]); the results are a table for a person (`table`), a page (`html`), `csv`, JSON and the data of each
+//! run (`raw`).
 
-pub mod build;
+pub(crate) mod build;
 pub mod cell;
-pub mod csv;
-pub mod header;
-pub mod html;
-pub mod policies;
-pub mod raw;
+pub(crate) mod csv;
+pub(crate) mod header;
+pub(crate) mod html;
+pub(crate) mod policies;
+pub(crate) mod raw;
 #[cfg(any(test, feature = "samples"))]
 pub mod sample;
 pub mod suite;
-pub mod table;
+pub(crate) mod table;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -11,19 +11,15 @@ use raddle_engine::report::worth::member_name;
 
 use super::csv::field;
 
-/// The columns.
 const COLUMNS: &str =
     "program,policy,repetition,run,seed,verdict,steps,points,threads,schedule,member,guard_fired,told_k,seconds";
 
 /// Whose run it is.
 pub struct Of<'a> {
-    /// The program.
     pub program: &'a str,
-    /// The policy.
     pub policy: &'a PolicyChoice,
     /// The repetition, from 1.
     pub repetition: u64,
-    /// The run's seed.
     pub seed: u64,
 }
 
@@ -33,7 +29,6 @@ pub struct Raw {
 }
 
 impl Raw {
-    /// Makes the file.
     pub fn create(path: &Path) -> io::Result<Raw> {
         let mut file = BufWriter::new(File::create(path)?);
         writeln!(file, "{COLUMNS}")?;

@@ -39,7 +39,6 @@ pub struct Compiler {
 }
 
 impl Driver {
-    /// The command's name.
     pub fn name(self) -> &'static str {
         match self {
             Driver::C => "cc",

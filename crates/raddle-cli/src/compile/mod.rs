@@ -31,46 +31,27 @@ pub enum CompileError {
         /// What was looked for.
         compiler: String,
     },
-    /// It is there.
     #[error("the compiler `{compiler}` cannot be started: {source}")]
-    Start {
-        /// What was started.
-        compiler: String,
-        /// Why not.
-        source: io::Error,
-    },
+    Start { compiler: String, source: io::Error },
     /// It is neither gcc nor clang.
     #[error("`{compiler}` is neither gcc nor clang: to --version it says {said:?}")]
     Unknown {
-        /// The command.
         compiler: String,
         /// The first line of what it says.
         said: String,
     },
     /// raddle would start itself without end.
     #[error("the compiler is raddle itself; {variable} names the real one")]
-    Itself {
-        /// The variable.
-        variable: &'static str,
-    },
+    Itself { variable: &'static str },
     /// A signal ended it.
     #[error("the compiler `{compiler}` was ended by signal {signal}{}", name_of(*.signal))]
-    Killed {
-        /// What was started.
-        compiler: String,
-        /// The signal.
-        signal: i32,
-    },
+    Killed { compiler: String, signal: i32 },
     /// `RADDLE_VISIBLE` is wrong.
     #[error("{VISIBLE}={value} makes no sense: expected memory or atomics")]
-    Visible {
-        /// What it is.
-        value: String,
-    },
+    Visible { value: String },
     /// There is no place for what the linker needs.
     #[error("cannot write the hooks to {}: {source}", std::env::temp_dir().display())]
     Temporary {
-        /// Why.
         #[from]
         source: io::Error,
     },

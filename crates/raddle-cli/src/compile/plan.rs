@@ -25,9 +25,7 @@ use super::sanitizers::{without_thread, Thread};
 /// What a program shows of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visible {
-    /// Atomics only.
     Atomics,
-    /// Plain accesses, too.
     Memory,
 }
 
@@ -40,19 +38,15 @@ pub struct Tools {
     pub gold: bool,
 }
 
-/// What to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The compiler's arguments.
     pub words: Vec<Word>,
     /// What to tell the user.
     pub notices: Vec<Notice>,
 }
 
-/// An argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// As it is.
     Plain(OsString),
     /// The path of a file that is there while the compiler runs, with something before it.
     File(&'static str, TemporaryFile),
@@ -61,7 +55,6 @@ pub enum Word {
 /// A file that is there while the compiler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemporaryFile {
-    /// The hooks.
     Hooks(Visible),
     /// A specs file for gcc.
     Specs,
@@ -238,7 +231,6 @@ impl Plan {
         }
     }
 
-    /// The hooks.
     fn link(&mut self, arguments: &Arguments, tools: Tools, visible: Visible, instrumented: bool) {
         let product = arguments.product();
         if product == Product::Relocatable {

@@ -35,7 +35,6 @@ pub struct Sanitizers {
 /// What the user says about `thread` itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Thread {
-    /// Nothing.
     #[default]
     Unsaid,
     /// That it be on.

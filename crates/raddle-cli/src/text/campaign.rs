@@ -22,9 +22,7 @@ const THREADS: usize = 32;
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// Failures only.
     Quiet,
-    /// As usual.
     Normal,
     /// Each place that was seen to race, too.
     Verbose,
@@ -260,7 +258,6 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
     Ok(())
 }
 
-/// Colours, or none.
 #[derive(Clone, Copy)]
 struct Paint {
     colors: bool,

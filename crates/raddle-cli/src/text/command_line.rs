@@ -13,10 +13,16 @@ pub fn replay(schedule: &Path) -> String {
     format!("raddle replay {}", quoted(schedule.as_os_str()))
 }
 
+/// What a reader looks for first.
+const FIRST: [Setting; 2] = [Setting::Policy, Setting::Seed];
+
 /// The command that explores up to a run again, for when there is no schedule file.
 pub fn explore_again(plan: &Plan, run: u64) -> String {
-    let mut words = vec!["raddle test".to_string(), format!("--runs {run}")];
-    words.extend(Setting::ALL.iter().filter_map(|setting| option(*setting, plan)));
+    let mut words = vec!["raddle test".to_string()];
+    words.extend(FIRST.iter().filter_map(|setting| option(*setting, plan)));
+    words.push(format!("--runs {run}"));
+    let others = Setting::ALL.iter().filter(|setting| !FIRST.contains(setting));
+    words.extend(others.filter_map(|setting| option(*setting, plan)));
     if policies::find(plan.policy.descriptor.name).is_none() {
         words.push(format!("--runtime {}", quoted(plan.target.runtime.as_os_str())));
     }

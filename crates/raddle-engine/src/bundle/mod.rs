@@ -41,8 +41,8 @@ use tempfile::TempDir;
 
 pub use manifest::{File, Manifest, Role};
 
+use raddle_inspect::build_id::build_id;
 use raddle_inspect::elf::is_asan;
-use raddle_inspect::identity::identity;
 
 /// A bundle that was unpacked. The files live as long as this does.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Opened {
 }
 
 fn difference(file: &File) -> Option<String> {
-    match identity(Path::new(&file.from)) {
+    match build_id(Path::new(&file.from)) {
         Ok(ours) if ours == file.identity => None,
         Ok(ours) => Some(format!("{} is another build here: {ours}, recorded with {}", file.from, file.identity)),
         Err(error) => {

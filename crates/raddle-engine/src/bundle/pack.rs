@@ -15,8 +15,8 @@ use tempfile::NamedTempFile;
 
 use super::manifest::{is_c_library, File, Manifest, Role, FOLDER, NAME, VERSION};
 use crate::runtime;
+use raddle_inspect::build_id::{build_id, content_hash};
 use raddle_inspect::elf::{self, Program};
-use raddle_inspect::identity::{content_hash, identity};
 use raddle_inspect::libraries;
 
 /// A file named on the command line that is larger than this is hardly an input of a test.
@@ -98,7 +98,7 @@ impl Parts {
             file: name.to_owned(),
             role,
             from: path.to_string_lossy().into_owned(),
-            identity: identity(path).with_context(what)?,
+            identity: build_id(path).with_context(what)?,
             hash: content_hash(path).with_context(what)?,
             size: fs::metadata(path).with_context(what)?.len(),
         });

@@ -20,8 +20,8 @@ use tempfile::TempDir;
 use super::manifest::{File, Manifest, Role, FOLDER, NAME, VERSION};
 use super::pack::is_below;
 use super::Opened;
+use raddle_inspect::build_id::{build_id, content_hash};
 use raddle_inspect::elf::is_executable;
-use raddle_inspect::identity::{content_hash, identity};
 
 /// More than any program with its libraries has.
 const MOST_FILES: usize = 4096;
@@ -180,7 +180,7 @@ fn set(schedule: &mut Schedule, name: &str, value: Option<Vec<u8>>) {
 
 /// Whether this machine's loader and C library can run what was built for those of the bundle.
 fn runs_with_our_c_library(manifest: &Manifest) -> bool {
-    let Ok(ours) = identity(Path::new(&manifest.loader)) else {
+    let Ok(ours) = build_id(Path::new(&manifest.loader)) else {
         return false;
     };
     if manifest.one(Role::Loader).is_some_and(|loader| loader.identity == ours) {

@@ -53,7 +53,6 @@ impl Findings {
         new
     }
 
-    /// All of them.
     pub fn into_vec(self) -> Vec<Finding> {
         self.findings
     }

@@ -1,7 +1,7 @@
 //! Campaigns: many runs of one program, on several jobs, with one result.
 //!
-//! A [`Campaign`] hands out runs ([`queue`]) to its jobs, counts their results in the order of run numbers ([`tally`],
-//! [`findings`]) and stores the schedules of failures ([`recorder`]). It is an iterator of [`Event`]s: what a person
+//! A [`Campaign`] hands out runs (`queue`) to its jobs, counts their results in the order of run numbers ([`tally`],
+//! `findings`) and stores the schedules of failures (`recorder`). It is an iterator of [`Event`]s: what a person
 //! sees, what a test framework reads and what a tool shows are displays of these.
 //!
 //! | file | one idea |
@@ -12,13 +12,13 @@
 //! | `tally`, `worth` | what is counted, and what it is worth that no more failed |
 //! | `findings`, `recorder` | failures, each once, and their schedule files |
 
-pub mod event;
-pub mod findings;
-pub mod learner;
-pub mod outcome;
-pub mod portfolio;
-pub mod queue;
-pub mod recorder;
+mod event;
+mod findings;
+mod learner;
+mod outcome;
+mod portfolio;
+mod queue;
+mod recorder;
 pub mod tally;
 pub mod worth;
 
@@ -38,10 +38,10 @@ pub use outcome::{End, Outcome};
 use crate::job::crew::Crew;
 use crate::job::Reply;
 use crate::os::scratch::Scratch;
+use crate::os::sys;
 use crate::plan::place::Place;
 use crate::plan::rounds::FIRST_ROUND;
 use crate::plan::Plan;
-use crate::run::launch;
 use crate::run::output::Output;
 use crate::run::report::{CheckRequest, Divergence, Failure, RunReport, Verdict};
 use crate::run::target_error::TargetError;
@@ -328,7 +328,7 @@ impl Campaign {
             divergence: self.divergence.take(),
             fallback: std::mem::take(&mut self.fallback).into_iter().collect(),
             os_threads: std::mem::take(&mut self.os_threads).into_iter().collect(),
-            random_addresses: !launch::can_fix_addresses(),
+            random_addresses: !sys::can_fix_addresses(),
             seconds: self.started.elapsed().as_secs_f64(),
             explored: self.explored,
             end,

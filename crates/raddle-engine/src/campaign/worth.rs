@@ -20,7 +20,6 @@ use crate::run::report::RunReport;
 /// What PCT guarantees, when it decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guarantee {
-    /// Its parameters.
     values: Vec<f64>,
     /// The member of a portfolio that it is; 0 when it is alone.
     member: u64,

@@ -30,7 +30,6 @@ struct Member {
     version: u64,
 }
 
-/// The jobs.
 pub struct Crew {
     members: Vec<Member>,
     replies: Receiver<(usize, Reply)>,

@@ -29,7 +29,6 @@ const REPORT_EVERY: Duration = Duration::from_millis(20);
 pub enum Reply {
     /// These runs are over; they come in the order of their numbers.
     Runs(Vec<RunReport>),
-    /// These runs passed.
     Batch(Batch),
     /// What the check asks for; `None`: the program ended without reaching it.
     Reached(Option<CheckRequest>),
@@ -71,17 +70,14 @@ impl Drop for Replies {
 
 /// What a job needs to know.
 struct Job {
-    /// The campaign.
     plan: Arc<Plan>,
     /// The cores that the job and its runs stay on.
     cores: Vec<usize>,
     /// The runtime, under a name that LD_PRELOAD can have.
     runtime: PathBuf,
-    /// The job's directories.
     scratch: JobScratch,
     /// What the runs print.
     output: Output,
-    /// When to stop.
     stop: Stop,
 }
 

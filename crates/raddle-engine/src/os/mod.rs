@@ -2,6 +2,6 @@
 //! directories for a while.
 
 pub mod ask;
-pub mod process;
-pub mod scratch;
+pub(crate) mod process;
+pub(crate) mod scratch;
 pub mod sys;

@@ -35,11 +35,6 @@ impl Process {
         self.pidfd.try_clone()
     }
 
-    /// How it ended; `None` while it lives.
-    pub fn try_wait(&mut self) -> io::Result<Option<Ending>> {
-        self.reap(libc::WNOHANG)
-    }
-
     /// Waits until it has ended.
     pub fn wait(&mut self) -> io::Result<Ending> {
         loop {

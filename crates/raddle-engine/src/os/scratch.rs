@@ -55,7 +55,6 @@ impl Scratch {
 /// The directories of one job.
 #[derive(Clone, Debug)]
 pub struct JobScratch {
-    /// TMPDIR.
     pub tmp: PathBuf,
     /// The working directory of `--own-cwd`.
     pub cwd: PathBuf,

@@ -123,6 +123,21 @@ pub fn cores_from_here() -> Vec<usize> {
     cores
 }
 
+/// A fixed layout of the address space (linux/personality.h).
+pub(crate) const ADDR_NO_RANDOMIZE: libc::c_ulong = 0x0040000;
+
+/// Whether programs can be started with a fixed layout of their address space. Containers may
+/// forbid it.
+pub fn can_fix_addresses() -> bool {
+    // SAFETY: changes an attribute of this process, and changes it back.
+    unsafe {
+        let before = libc::personality(0xffff_ffff);
+        let fixed = libc::personality(before as libc::c_ulong | ADDR_NO_RANDOMIZE) != -1;
+        libc::personality(before as libc::c_ulong);
+        before != -1 && fixed
+    }
+}
+
 /// The machine in a few words: its processor, its cores, its kernel.
 pub fn machine() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

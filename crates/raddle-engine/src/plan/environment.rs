@@ -11,10 +11,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Variables, by name.
 pub type Variables = Vec<(OsString, OsString)>;
 
-/// Names that matter.
 const NAMES: &[&str] = &[
     "LANG",
     "LANGUAGE",

@@ -10,12 +10,12 @@
 //! | `suggest` | what may have been meant |
 
 pub mod coverage;
-pub mod environment;
+pub(crate) mod environment;
 pub mod own_policies;
-pub mod parameters;
+pub(crate) mod parameters;
 pub mod place;
 pub mod policy_choice;
-pub mod rounds;
+pub(crate) mod rounds;
 pub mod stdin;
 pub mod suggest;
 pub mod suppressions;

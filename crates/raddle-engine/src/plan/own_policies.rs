@@ -20,7 +20,6 @@ use crate::os::ask::{ask, Answer};
 use crate::os::scratch::Scratch;
 use crate::runtime::{self, RuntimeError};
 
-/// Listing takes milliseconds.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Why it is not known which policies a runtime has.

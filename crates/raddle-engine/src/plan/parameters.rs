@@ -4,7 +4,6 @@ use raddle_core::policies::{pct, rpro};
 
 use crate::statistics::{depth_rule, stride_equation};
 
-/// Fills them in.
 pub fn resolve(policy: &str, values: &mut [f64], runs: u64) {
     match policy {
         "pct" => depth_rule::resolve(pct::RULE, values, runs),

@@ -152,7 +152,6 @@ fn directory(recorded: &Schedule, warnings: &mut Vec<String>) -> Result<PathBuf,
     Ok(directory)
 }
 
-/// The recorded command.
 fn words(recorded: &Schedule) -> Vec<OsString> {
     recorded.command.iter().cloned().map(OsString::from_vec).collect()
 }

@@ -15,7 +15,6 @@ use crate::plan::place::Place;
 pub struct Assignment {
     /// The first run, counted from 1.
     pub first: u64,
-    /// The last run.
     pub last: u64,
     /// How large earlier runs were.
     pub profile: Profile,
@@ -55,13 +54,11 @@ impl Assignment {
 /// Runs that passed, one after the other. In one process there may be hundreds of thousands of them in a second.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The first run.
     pub first: u64,
     summaries: Vec<Summary>,
 }
 
 impl Batch {
-    /// These runs.
     pub fn new(first: u64, summaries: &[Summary]) -> Batch {
         Batch { first, summaries: summaries.to_vec() }
     }

@@ -14,7 +14,6 @@ const REGISTERS: [&str; 4] = ["rdi", "rsi", "rdx", "rcx"];
 
 /// What is known of a function's parameters and result.
 enum Shape {
-    /// From debug information.
     Known(Signature),
     /// There is no debug information.
     Registers,

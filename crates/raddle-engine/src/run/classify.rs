@@ -42,9 +42,7 @@ pub struct TimedOut {
 pub struct Symptom {
     /// What kind of failure it is.
     pub kind: FailureKind,
-    /// In words.
     pub message: String,
-    /// Where.
     pub place: String,
 }
 

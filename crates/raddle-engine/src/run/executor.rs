@@ -78,17 +78,17 @@ enum Start {
     Ready(Process),
     /// It cannot be a fork server, for this reason.
     NoServer(String),
-    /// It has ended.
     Ended(Ending),
     /// It did not come that far in time; whether the runtime was there.
-    TooSlow { attached: bool },
+    TooSlow {
+        attached: bool,
+    },
 }
 
 /// How a process answered an assignment.
 enum Answer {
     /// It has made the runs, or ended one, and goes on.
     Done,
-    /// It has ended.
     Ended(Ending),
 }
 
@@ -126,7 +126,6 @@ pub struct Executor<'a> {
 }
 
 impl<'a> Executor<'a> {
-    /// Prepares; starts nothing.
     pub fn new(
         plan: &'a Plan,
         runtime: &Path,
@@ -166,7 +165,6 @@ impl<'a> Executor<'a> {
         Ok(reason)
     }
 
-    /// Makes one run.
     pub fn run(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
         let end = self.run_once(run, seed, assignment)?;
         let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));

@@ -23,9 +23,6 @@ const BLOCK_DESCRIPTOR: RawFd = 900;
 /// The variable from which the runtime restores the user's LD_PRELOAD for the program's children.
 const USERS_PRELOAD: &str = "RADDLE_PRELOAD";
 
-/// A fixed layout of the address space (linux/personality.h).
-const ADDR_NO_RANDOMIZE: libc::c_ulong = 0x0040000;
-
 /// Why the target could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -37,14 +34,7 @@ pub enum LaunchError {
     Fork(#[source] io::Error),
     /// Something between fork and exec went wrong.
     #[error("cannot start {program}: {step} failed: {source}")]
-    Step {
-        /// The program.
-        program: PathBuf,
-        /// What failed.
-        step: &'static str,
-        /// Why.
-        source: io::Error,
-    },
+    Step { program: PathBuf, step: &'static str, source: io::Error },
 }
 
 /// Everything that starts the target, made once and used for each start.
@@ -61,7 +51,6 @@ pub struct Launch {
 /// The descriptors of one start.
 #[derive(Clone, Copy)]
 pub struct Descriptors {
-    /// The shared block.
     pub block: RawFd,
     /// Where standard output goes.
     pub stdout: RawFd,
@@ -69,7 +58,6 @@ pub struct Descriptors {
     pub stderr: RawFd,
 }
 
-/// The loader's variable.
 const BIND_NOW: &str = "LD_BIND_NOW";
 
 /// What happens between fork and exec.
@@ -227,7 +215,7 @@ impl Start<'_> {
             // A session of its own: Ctrl-C and kill(0) do not reach across, and there is no
             // terminal that the program could leave in disorder.
             libc::setsid();
-            libc::personality(ADDR_NO_RANDOMIZE);
+            libc::personality(sys::ADDR_NO_RANDOMIZE);
             no_core_dump();
             first_to_go_when_memory_is_short();
             let limit = raise_descriptor_limit();
@@ -258,18 +246,6 @@ impl Start<'_> {
             libc::execve(launch.program.as_ptr(), self.arguments.as_ptr(), self.environment.as_ptr());
         }
         STEPS.len() - 1
-    }
-}
-
-/// Whether programs can be started with a fixed layout of their address space. Containers may
-/// forbid it.
-pub fn can_fix_addresses() -> bool {
-    // SAFETY: changes an attribute of this process, and changes it back.
-    unsafe {
-        let before = libc::personality(0xffff_ffff);
-        let fixed = libc::personality(before as libc::c_ulong | ADDR_NO_RANDOMIZE) != -1;
-        libc::personality(before as libc::c_ulong);
-        before != -1 && fixed
     }
 }
 

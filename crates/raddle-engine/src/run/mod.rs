@@ -16,24 +16,24 @@
 //! | `retrace` | a failure of a parallel run, looked for in a serial one |
 //! | `report` | what is reported of a run |
 
-pub mod assignment;
-pub mod calls;
-pub mod classify;
-pub mod executor;
-pub mod frames;
-pub mod launch;
-pub mod observed;
-pub mod oracle;
+pub(crate) mod assignment;
+pub(crate) mod calls;
+pub(crate) mod classify;
+pub(crate) mod executor;
+pub(crate) mod frames;
+pub(crate) mod launch;
+pub(crate) mod observed;
+pub(crate) mod oracle;
 pub mod output;
-pub mod races;
+pub(crate) mod races;
 pub mod report;
-pub mod retrace;
-pub mod runner;
-pub mod shared_block;
-pub mod stderr;
-pub mod strays;
+pub(crate) mod retrace;
+pub(crate) mod runner;
+pub(crate) mod shared_block;
+pub(crate) mod stderr;
+pub(crate) mod strays;
 pub mod target_error;
 pub mod threads;
-pub mod watch;
+pub(crate) mod watch;
 
-pub use assignment::{Assignment, Batch};
+pub(crate) use assignment::{Assignment, Batch};

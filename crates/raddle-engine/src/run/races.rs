@@ -18,7 +18,6 @@ use raddle_report::FailureKind;
 
 /// Races of one run, as they are in the block.
 pub struct Seen {
-    /// The races.
     pub races: Vec<Race>,
     /// The files that their addresses lie in.
     pub loaded: Vec<Loaded>,
@@ -26,7 +25,6 @@ pub struct Seen {
 
 /// A race as it is shown.
 pub struct RaceView {
-    /// What is wrong.
     pub symptom: Symptom,
     /// The two threads, with their stacks at the time of their accesses.
     pub threads: Vec<ThreadView>,

@@ -22,19 +22,15 @@ use raddle_report::FailureKind;
 
 /// A serial run with the same failure.
 pub struct Retraced {
-    /// Its decisions.
     pub log: Vec<u32>,
-    /// Its size.
     pub counts: Counts,
 }
 
 /// What a retracing needs to know of the job that makes it.
 pub struct Job<'a> {
-    /// The campaign.
     pub plan: &'a Plan,
     /// The runtime, under a name that LD_PRELOAD can have.
     pub runtime: &'a Path,
-    /// The job's directories.
     pub scratch: &'a JobScratch,
     /// When it is to stop.
     pub stop: &'a Stop,

@@ -49,7 +49,6 @@ pub struct Runner<'a> {
 /// Runs that were made in one go.
 #[derive(Debug, Default)]
 pub struct Made {
-    /// Those that passed.
     pub batch: Batch,
     /// The one after them, if it was made and is worth a report of its own.
     pub last: Option<RunReport>,
@@ -67,7 +66,6 @@ impl Made {
 }
 
 impl<'a> Runner<'a> {
-    /// Prepares; starts nothing.
     pub fn new(
         plan: &'a Plan,
         runtime: &Path,
@@ -128,8 +126,8 @@ impl<'a> Runner<'a> {
         let in_one_go = |it: &Self| Assignment { last: it.before_sample(assignment), ..assignment.clone() };
         if self.plan.check.is_some() {
             return match alone {
-                true => Ok(Made::one(self.check_alone(run, assignment)?)),
-                false => self.check(&in_one_go(self)),
+                true => Ok(Made::one(self.make_alone_in_check(run, assignment)?)),
+                false => self.make_in_check(&in_one_go(self)),
             };
         }
         if !alone && run > FIRST_ROUND && self.plan.status_tells() {
@@ -140,7 +138,6 @@ impl<'a> Runner<'a> {
         Ok(Made::one(self.run(run, assignment)?))
     }
 
-    /// Makes one run.
     pub fn run(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let seed = self.plan.run_seed(run);
         let end = self.executor.run(run, seed, assignment)?;
@@ -198,10 +195,10 @@ impl<'a> Runner<'a> {
     }
 
     /// Makes one run in the program's check, from which later runs learn or which is sampled.
-    fn check_alone(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+    fn make_alone_in_check(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let one = Assignment { first: run, last: run, ..assignment.clone() };
         loop {
-            let Made { batch, last } = self.check(&one)?;
+            let Made { batch, last } = self.make_in_check(&one)?;
             if let Some(report) = last {
                 return Ok(report);
             }
@@ -217,7 +214,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Makes runs in the program's check: those that passed, and the failing one after them.
-    fn check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
+    fn make_in_check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
         loop {
             let (completed, end) = self.executor.run_check(assignment, self.plan.run_seed(assignment.first))?;
             let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));

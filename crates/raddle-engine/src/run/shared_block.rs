@@ -122,7 +122,6 @@ impl SharedBlock {
         self.map.file.as_raw_fd()
     }
 
-    /// The turn-taking.
     pub fn control(&self) -> &Control {
         self.map.control()
     }
@@ -158,7 +157,6 @@ impl SharedBlock {
         put(field, &text.as_bytes()[..end]);
     }
 
-    /// The settings.
     pub fn settings(&self) -> &Settings {
         // SAFETY: the mapping lives as long as self, and only this side writes the settings.
         unsafe { &*addr_of!((*self.map.at.as_ptr()).settings) }

@@ -20,7 +20,6 @@ use crate::os::sys::{self, Ending};
 /// How often a long run is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What happened.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The fork server is ready, or cannot be one for the reason with this number.

@@ -154,7 +154,6 @@ impl DebugInfo {
         (&part.units[die.unit], &part.dwarf)
     }
 
-    /// Reads an entry.
     pub(super) fn entry(&self, die: Die) -> Option<Entry> {
         self.burn()?;
         let (home, _) = self.home(die);

@@ -11,7 +11,6 @@ use super::{covering, types, Span};
 /// Bytes of a variable, at an address.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
-    /// The first address.
     pub(super) start: u64,
     /// How many bytes are there; 0 if that is not known.
     size: u64,
@@ -19,7 +18,6 @@ pub(super) struct Stored {
     pub(super) bias: u64,
     /// The size of the whole variable; 0 if it is not known.
     pub(super) whole: u64,
-    /// The variable.
     pub(super) die: Die,
     /// The innermost scope around it, in [`Index::scopes`].
     scope: Option<usize>,

@@ -11,7 +11,6 @@ const ANONYMOUS: &str = "(anonymous namespace)";
 
 /// The name of a variable.
 pub(super) struct Named {
-    /// With its namespaces.
     pub(super) name: String,
     /// The function whose static variable it is.
     pub(super) function: Option<Function>,

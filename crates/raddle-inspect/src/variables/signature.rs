@@ -35,9 +35,7 @@ pub enum Form {
     Signed,
     /// A number that may not.
     Unsigned,
-    /// True or false.
     Boolean,
-    /// An address.
     Address,
 }
 

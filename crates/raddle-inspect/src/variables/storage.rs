@@ -14,7 +14,6 @@ use super::debug_info::Reader;
 /// Bytes of a variable that are stored together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bytes {
-    /// Where they are.
     pub(super) start: u64,
     /// How many; all of the variable if nothing is said.
     pub(super) size: Option<u64>,
@@ -27,17 +26,14 @@ pub(super) struct Bytes {
 /// An operation of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// An address.
     Address(u64),
     /// An address, by its index in the unit's part of `.debug_addr`.
     Index(u64),
-    /// Adds a number.
     Plus(u64),
     /// What was told so far has so many bytes; the next part of the variable follows.
     Piece(u64),
     /// Reads so many bytes.
     Load(u64),
-    /// Computes something.
     Compute,
     /// What was computed is the value, not where it is.
     Value,

@@ -6,7 +6,7 @@
 //! raddle compare --suite bugs --seed 5001 --policies portfolio:shares=even --runs 320 --repeat 250 --limit 45 --raw late.csv
 //! raddle compare --suite bugs --only work-stealing-2 --seed 9001 --policies portfolio:shares=even --runs 320 --repeat 700 \
 //!     --limit 150 --raw rare.csv
-//! cargo run --release -p raddle-cli --example shares -- docs/src/bars.md early.csv late.csv rare.csv
+//! cargo run --release -p raddle-lab --bin raddle-shares -- docs/src/bars.md early.csv late.csv rare.csv
 //! ```
 //!
 //! The page has, for each program, the median of the runs to the first failure under the policy that suits it best,

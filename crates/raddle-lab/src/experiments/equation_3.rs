@@ -25,7 +25,6 @@ const PAIRS: [(u64, u64); 9] = [(1, 1), (4, 6), (10, 10), (10, 20), (20, 30), (3
 
 const PROGRAM: &str = include_str!("equation_3.c");
 
-/// The experiment.
 pub const EQUATION_3: Experiment = Experiment {
     name: "stride-equation-3",
     title: "Randomized stride, Equation 3: the probability of the less likely order of two events under the random walk",

@@ -25,7 +25,6 @@ const PROFILE: u64 = 1000;
 /// How often a k that proved too small is mended.
 const ATTEMPTS: usize = 4;
 
-/// The experiment.
 pub const GUARANTEE: Experiment = Experiment {
     name: "guarantee",
     title: "The guarantee of PCT and PPCT, bare, where n·k^(d−1) is at most 1,000",

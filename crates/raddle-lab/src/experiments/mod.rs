@@ -66,7 +66,6 @@ pub struct Experiment {
     pub alone: Option<Alone>,
 }
 
-/// The papers' experiments.
 const PAPERS: &[&Experiment] = &[
     &needlepoint::FIGURE_1,
     &needlepoint::FIGURE_2,

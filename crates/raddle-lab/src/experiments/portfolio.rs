@@ -31,7 +31,6 @@ const AT_MOST: usize = 6;
 /// Each policy has such a part of the time for its median: there are many campaigns.
 const PARTS: u32 = BEST as u32 + 1;
 
-/// The experiment.
 pub const PORTFOLIO: Experiment = Experiment {
     name: NAME,
     title: "The portfolio beside the best policy for each program: median of the runs to the first failure",

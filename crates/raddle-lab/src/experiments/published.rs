@@ -1,6 +1,5 @@
 //! Numbers that the papers print. What is only drawn in a figure is not here.
 
-/// One number.
 pub struct Published {
     /// The row, as headers name it; empty: the policy's number over all rows.
     pub row: &'static str,

@@ -12,7 +12,6 @@ const BAR: f64 = 10.0;
 /// The programs, which have many variants with other numbers of threads.
 const PROGRAMS: [&str; 3] = ["reorder-10", "reorder-20", "two-stage-100"];
 
-/// The experiment.
 pub const RARE: Experiment = Experiment {
     name: "rare",
     title: "Randomized stride on rare bugs with many threads: at least ten times as often as the random walk",

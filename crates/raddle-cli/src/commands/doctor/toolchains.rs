@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use object::{Object, ObjectSymbol};
 use raddle_protocol::Points;
 
-use super::{good, note, try_runs, Check};
+use super::{good, note, try_runs, Probe};
 use crate::cargo::visible::Visible;
 use crate::cargo::TARGET;
 use raddle_engine::campaign::End;
@@ -37,8 +37,7 @@ const RUNS: u64 = 20;
 /// The oldest and the newest clang that is looked for by its number.
 const CLANGS: std::ops::RangeInclusive<u32> = 12..=40;
 
-/// gcc and clang.
-pub fn compilers(runtime: Option<&Path>) -> Vec<Check> {
+pub fn compilers(runtime: Option<&Path>) -> Vec<Probe> {
     let named = |name: &str| find(OsStr::new(name)).map(|_| name.to_string());
     let clang = named("clang").or_else(|| CLANGS.rev().find_map(|number| named(&format!("clang-{number}"))));
     let found: Vec<_> = [named("gcc"), clang].into_iter().flatten().collect();
@@ -57,7 +56,7 @@ fn find(name: &OsStr) -> Option<PathBuf> {
     find_in_path(name).filter(|path| is_executable(path))
 }
 
-fn try_compiler(compiler: &str, runtime: Option<&Path>) -> Check {
+fn try_compiler(compiler: &str, runtime: Option<&Path>) -> Probe {
     let name = format!("raddle cc with {compiler}{}", after_a_blank(version_of(compiler)));
     let companion = compiler.replace("gcc", "g++").replace("clang", "clang++");
     let advice = "raddle cc does not work with it; is all of it installed (on Debian: apt install g++)? RADDLE_CC and \
@@ -126,8 +125,7 @@ fn after_a_blank(text: Option<String>) -> String {
     text.map(|text| format!(" {text}")).unwrap_or_default()
 }
 
-/// cargo and rustc.
-pub fn rust() -> Vec<Check> {
+pub fn rust() -> Vec<Probe> {
     let name = "cargo raddle";
     if find(OsStr::new("cargo")).is_none() {
         return vec![note(name, "cargo was not found", "atomics of Rust are not seen without; see https://rustup.rs")];
@@ -142,7 +140,7 @@ pub fn rust() -> Vec<Check> {
     if host != TARGET {
         return vec![note(name, format!("it compiles for {host}"), "only x86_64-unknown-linux-gnu is supported")];
     }
-    let mut checks = match instruments(&rustc) {
+    let mut probes = match instruments(&rustc) {
         Err(reason) => vec![note(name, reason, "atomics of Rust are not seen; use a stable toolchain of rustup's")],
         Ok(()) if find(OsStr::new("cargo-raddle")).is_none() => {
             vec![note(name, "cargo-raddle is not in PATH", "cargo finds it there only; it lies next to raddle")]
@@ -151,12 +149,12 @@ pub fn rust() -> Vec<Check> {
     };
     let sysroot = quietly(Command::new(&rustc).args(["--print", "sysroot"])).unwrap_or_default();
     let sources = "cargo raddle --std (sources of Rust's standard library)";
-    checks.push(if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/std").is_dir() {
+    probes.push(if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/std").is_dir() {
         good(sources)
     } else {
         note(sources, "they are not there", "--fail-on race needs them; rustup component add rust-src")
     });
-    checks
+    probes
 }
 
 /// Compiles a crate of one line and looks for what the compiler should have put into it.

@@ -4,7 +4,6 @@
 use super::super::Comparison;
 use super::svg::{Stairs, StairsChart};
 
-/// The chart.
 pub fn chart(comparison: &Comparison) -> String {
     if comparison.programs.is_empty() {
         return String::new();

@@ -3,7 +3,6 @@
 use super::super::Comparison;
 use super::svg::{c, escape, open, series_class};
 
-/// The chart.
 pub fn chart(comparison: &Comparison) -> String {
     const ROW: f64 = 22.0;
     if comparison.programs.len() < 2 {

@@ -22,7 +22,6 @@ pub fn series_class(series: usize) -> String {
     format!("s{} d{}", series % 8, series / 8 % 3)
 }
 
-/// A coordinate.
 pub fn c(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     // There is no -0.
@@ -65,13 +64,11 @@ impl LogScale {
 
 /// A line that only goes sideways and up or down.
 pub struct Stairs {
-    /// Its name.
     pub name: String,
     /// Where it begins, up to where it goes, and its heights from points on.
     pub start: f64,
     /// The points, in order.
     pub points: Vec<(f64, f64)>,
-    /// Where it ends.
     pub end: f64,
 }
 
@@ -87,14 +84,12 @@ pub struct StairsChart<'a> {
     pub up: &'a str,
     /// The smallest and the largest value on the axis.
     pub range: (f64, f64),
-    /// The largest height.
     pub top: f64,
     /// The lines, by series.
     pub lines: Vec<(usize, Stairs)>,
 }
 
 impl StairsChart<'_> {
-    /// The chart.
     pub fn draw(&self) -> String {
         let (width, height) = (640.0_f64, 260.0_f64.max(40.0 + 18.0 * self.lines.len() as f64));
         let (left, right, top, bottom) = (52.0, 390.0, 26.0, height - 42.0);

@@ -8,13 +8,13 @@ use std::path::Path;
 use object::read::elf::ElfFile64;
 use object::{Object, ReadCache};
 
-/// The identity of a file: the linker's build-id in hexadecimal, or, for a file without one, a hash
+/// What identifies the build of a file: the linker's build-id in hexadecimal, or, for a file without one, a hash
 /// of its contents (see [`content_hash`]).
 ///
-/// Two files with the same identity hold the same code. The build-id is preferred because it
+/// Two files with the same one hold the same code. The build-id is preferred because it
 /// survives `strip`, so that a failure found with the stripped program replays with the one that has
 /// debug information.
-pub fn identity(path: &Path) -> io::Result<String> {
+pub fn build_id(path: &Path) -> io::Result<String> {
     let cache = ReadCache::new(File::open(path)?);
     let file = ElfFile64::<object::Endianness, _>::parse(&cache).ok();
     match file.as_ref().and_then(|file| file.build_id().ok().flatten()) {
@@ -84,6 +84,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("input");
         std::fs::write(&path, "foobar").unwrap();
-        assert_eq!(identity(&path).unwrap(), "fnv1a64-85944171f73967e8");
+        assert_eq!(build_id(&path).unwrap(), "fnv1a64-85944171f73967e8");
     }
 }
