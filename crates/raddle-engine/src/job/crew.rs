@@ -105,7 +105,7 @@ impl Crew {
         let member = &mut self.members[job];
         match reply {
             Reply::Idle => member.open -= 1,
-            Reply::Gone { .. } => member.gone = true,
+            Reply::Gone => member.gone = true,
             _ => {}
         }
         reply

@@ -167,6 +167,16 @@ pub fn die_with(parent: pid_t) -> bool {
     }
 }
 
+/// Kills one process that is known by its number only; never a process group, or every process, if starting it has failed.
+pub fn kill(pid: pid_t) {
+    if pid > 1 {
+        // SAFETY: sends a signal.
+        unsafe {
+            libc::kill(pid, libc::SIGKILL);
+        }
+    }
+}
+
 /// The name of a signal, `SIGSEGV` and so on.
 pub fn signal_name(signal: c_int) -> String {
     const NAMES: &[(c_int, &str)] = &[
