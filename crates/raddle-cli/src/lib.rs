@@ -19,7 +19,9 @@ pub mod compare;
 mod compile;
 pub mod display;
 pub mod error;
-pub mod text;
+mod text;
+
+pub use text::command_line::explore_again;
 
 use std::ffi::OsString;
 

@@ -19,7 +19,7 @@ shared! {
         pub alone: [u32; MAX_THREADS],
         /// The object of each recorded decision, as far as there is room.
         pub objects: [u64; OBJECTS],
-        /// How many points were passed since the second thread was created, in a serial run with [`flag::PASSED`].
+        /// How many points were passed since the second thread was created, in a serial run with [`PASSED`](crate::settings::flag::PASSED).
         pub points: u64,
         /// Who passed them, whether there was anything to decide or not, as far as there is room.
         pub passed: [u16; PASSED],

@@ -162,7 +162,7 @@ impl Scheduler {
         self.results().escapes |= 1 << what as u32;
     }
 
-    /// Notes what a reduction of a search does not know of: see [`note`].
+    /// Notes what a reduction of a search does not know of: see [`raddle_core::policy::Gap`].
     pub fn noted(&mut self, what: u64) {
         self.results().notes |= what;
     }
