@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test bench soak papers bars docs check setup clean
+.PHONY: all build demo test test-fast bench soak papers bars docs check setup clean
 
 all: build
 
@@ -25,12 +25,13 @@ build:
 demo: setup build
 	./demo/run
 
+# All tests, in stages whose times are listed at the end.
 test: setup build
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release -p raddle-runtime --all-targets --features verify -- -D warnings
-	$(CARGO) clippy --release --all-targets -- -D warnings
-	$(CARGO) test --release -p raddle-runtime --lib --features verify
-	$(CARGO) test --release
+	tools/stages format clippy doc unit verify programs
+
+# What one runs while working: format, clippy, the tests that need no program, and ten seeds of the suite.
+test-fast: build
+	tools/stages format clippy unit seeds
 
 bench: setup build
 	$(CARGO) bench -p raddle-cli --bench speed
