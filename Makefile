@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test test-fast bench soak papers bars docs check setup clean
+.PHONY: all build demo test test-fast bench bench-against soak papers bars docs check setup clean
 
 all: build
 
@@ -35,6 +35,10 @@ test-fast: build
 
 bench: setup build
 	$(CARGO) bench -p raddle-cli --bench speed
+
+# Another build of raddle against this one, in turns: make bench-against OLD=PATH/raddle. Takes a quarter of an hour.
+bench-against: setup build
+	$(CARGO) bench -p raddle-cli --bench builds -- $(OLD)
 
 # Ten million runs in one process and a million forked ones: nothing may grow. Takes minutes.
 soak: setup build
