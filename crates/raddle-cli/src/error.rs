@@ -17,7 +17,7 @@ pub enum Error {
     Config(#[from] ConfigError),
     /// An option is wrong.
     #[error(transparent)]
-    Options(#[from] OptionError),
+    Options(OptionError),
     /// The engine cannot do it.
     #[error(transparent)]
     Engine(#[from] raddle_engine::Error),
@@ -72,6 +72,15 @@ pub enum Error {
     /// Something else, with its reasons.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
+}
+
+impl From<OptionError> for Error {
+    fn from(error: OptionError) -> Error {
+        match error {
+            OptionError::Engine(error) => Error::Engine(error),
+            error => Error::Options(error),
+        }
+    }
 }
 
 impl Error {

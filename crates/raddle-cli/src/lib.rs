@@ -19,7 +19,7 @@ pub mod compare;
 mod compile;
 pub mod display;
 pub mod error;
-mod text;
+pub mod text;
 
 use std::ffi::OsString;
 

@@ -2,6 +2,16 @@
 //! their decorators.
 //!
 //! The runtime uses this crate inside other people's processes, so it works without `std` and without allocation.
+//!
+//! | module | one idea |
+//! |---|---|
+//! | [`policy`] | the contract of a policy |
+//! | [`policies`] | the policies, one file each |
+//! | [`decorators`] | policies around policies: record, replay, guard |
+//! | [`event`], [`thread`], [`enabled`] | what a thread is about to do, which thread it is, and who could go on |
+//! | [`lessons`] | what a policy is told of earlier runs |
+//! | [`rng`] | the one random generator |
+//! | `toy` | programs in memory, to test policies without a process |
 
 #![cfg_attr(not(test), no_std)]
 

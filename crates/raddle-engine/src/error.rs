@@ -8,12 +8,23 @@ use raddle_report::exit_code;
 use raddle_schedule::ParseError;
 
 use crate::each_test::EachTestError;
-use crate::options::RangeError;
 use crate::plan::own_policies::OwnPoliciesError;
 use crate::plan::policy_choice::PolicyError;
 use crate::plan::sync_functions::SyncFunctionError;
 use crate::run::target_error::TargetError;
 use crate::runtime::RuntimeError;
+
+/// A number outside of its range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{option} {value} makes no sense: expected {expected}")]
+pub struct RangeError {
+    /// The option.
+    pub option: &'static str,
+    /// What was given.
+    pub value: String,
+    /// What would do.
+    pub expected: String,
+}
 
 /// The engine cannot do what it was asked for.
 #[derive(Debug, thiserror::Error)]

@@ -10,6 +10,7 @@ use raddle_protocol::{Points, RunSettings};
 use raddle_schedule::MAX_DECISIONS;
 
 use crate::error::Error;
+pub use crate::error::RangeError;
 use crate::plan::coverage::Coverage;
 use crate::plan::own_policies;
 use crate::plan::policy_choice::{PolicyChoice, PolicyError};
@@ -124,18 +125,6 @@ impl Default for Options {
             runtime: None,
         }
     }
-}
-
-/// A number outside of its range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{option} {value} makes no sense: expected {expected}")]
-pub struct RangeError {
-    /// The option.
-    pub option: &'static str,
-    /// What was given.
-    pub value: String,
-    /// What would do.
-    pub expected: String,
 }
 
 impl Options {

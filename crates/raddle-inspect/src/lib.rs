@@ -19,6 +19,7 @@
 //! | `cfi` | one step up the stack by call frame information |
 //! | `signal_frame` | one step through a signal handler to what it interrupted |
 //! | `builds`, `held` | what is known of a build is read once, and from the file that it was |
+//! | `dynamic_symbols` | the names that a library offers, and those that it asks for |
 //! | `symbols`, `symbol_table`, `debug_file` | function, file and line of an address |
 //! | `variables` | the variable at an address |
 

@@ -6,7 +6,6 @@
 //! depend on the process is kept: unwind tables here, debug information and the places of each address in
 //! [`Builds`].
 
-use std::io;
 use std::sync::Arc;
 use std::thread;
 
@@ -15,6 +14,7 @@ use super::cfi::Registers;
 use super::process::{Images, Process};
 use super::symbols::Place;
 use super::tracee;
+pub use super::tracee::StackError;
 use super::walk::{Step, Walker, MOST_FRAMES};
 
 /// The name of the frame between a signal handler and what it interrupted, as gdb has it.
@@ -34,55 +34,6 @@ pub struct Frame {
     pub line: Option<u32>,
     /// The file name of the program or library, or a name in brackets for other memory.
     pub module: String,
-}
-
-/// Why there is no backtrace of a thread.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StackError {
-    /// The thread, or its whole process, is gone.
-    #[error("thread {tid} has ended, so it has no stack")]
-    Ended {
-        /// The thread, as the kernel numbers it.
-        tid: i32,
-    },
-    /// A debugger is attached, and there can be only one.
-    #[error("thread {tid} is being debugged by process {tracer}; detach the debugger to get stacks")]
-    Traced {
-        /// The thread, as the kernel numbers it.
-        tid: i32,
-        /// The debugger: its process, or the thread of it that does the tracing.
-        tracer: i32,
-    },
-    /// The system does not let this process look at that one.
-    #[error("the system does not allow a look at the stack of thread {tid}: {hint}")]
-    NotPermitted {
-        /// The thread, as the kernel numbers it.
-        tid: i32,
-        /// What probably forbids it, and what to do.
-        hint: &'static str,
-    },
-    /// The thread is stuck in the kernel.
-    #[error("thread {tid} did not stop to be looked at: it is in an uninterruptible system call")]
-    DidNotStop {
-        /// The thread, as the kernel numbers it.
-        tid: i32,
-    },
-    /// What is mapped into the process cannot be read.
-    #[error("the memory map of process {pid} cannot be read: {source}")]
-    NoMap {
-        /// The process.
-        pid: i32,
-        /// What the system said.
-        source: Arc<io::Error>,
-    },
-    /// A system call failed that should not.
-    #[error("thread {tid} cannot be looked at: {source}")]
-    System {
-        /// The thread, as the kernel numbers it.
-        tid: i32,
-        /// What the system said.
-        source: Arc<io::Error>,
-    },
 }
 
 /// Makes backtraces, and remembers what it read to make them.

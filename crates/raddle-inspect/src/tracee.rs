@@ -10,18 +10,67 @@
 //!   this must end soon after, because its end is what detaches whatever could not be let go.
 
 use std::io;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
 use super::cfi::Registers;
-use super::stack::StackError;
 
 /// How long a thread may take to stop. It stops at once unless it is in an uninterruptible system
 /// call.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long to wait for the stop with short pauses only; nearly all stops are seen by then.
 const SOON: Duration = Duration::from_millis(2);
+
+/// Why there is no backtrace of a thread.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StackError {
+    /// The thread, or its whole process, is gone.
+    #[error("thread {tid} has ended, so it has no stack")]
+    Ended {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+    },
+    /// A debugger is attached, and there can be only one.
+    #[error("thread {tid} is being debugged by process {tracer}; detach the debugger to get stacks")]
+    Traced {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// The debugger: its process, or the thread of it that does the tracing.
+        tracer: i32,
+    },
+    /// The system does not let this process look at that one.
+    #[error("the system does not allow a look at the stack of thread {tid}: {hint}")]
+    NotPermitted {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// What probably forbids it, and what to do.
+        hint: &'static str,
+    },
+    /// The thread is stuck in the kernel.
+    #[error("thread {tid} did not stop to be looked at: it is in an uninterruptible system call")]
+    DidNotStop {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+    },
+    /// What is mapped into the process cannot be read.
+    #[error("the memory map of process {pid} cannot be read: {source}")]
+    NoMap {
+        /// The process.
+        pid: i32,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// A system call failed that should not.
+    #[error("thread {tid} cannot be looked at: {source}")]
+    System {
+        /// The thread, as the kernel numbers it.
+        tid: i32,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+}
 
 /// A thread that holds still. Dropped, it runs on.
 pub(super) struct Held {

@@ -3,7 +3,7 @@
 //!
 //! | module | one idea |
 //! |---|---|
-//! | `block` | the whole block, where it lies, and the hash of its layout |
+//! | `block`, `layout` | the whole block, where it lies, and the hash of its layout |
 //! | `run_settings` | what decides a run, from the option to the schedule file |
 //! | `settings` | what else is wanted of the runs |
 //! | `control` | the turn-taking: commands, events, why something is not possible |

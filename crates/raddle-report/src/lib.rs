@@ -11,6 +11,7 @@
 //! | `replay` | the result of `raddle replay` |
 //! | `kind` | the kinds of failures |
 //! | `exit_code` | the exit statuses |
+//! | `schema` | the JSON schemas of all of these |
 //! | `words` | numbers as people read them |
 
 pub mod campaign;

@@ -15,11 +15,13 @@ use raddle_engine::replay::read_benign;
 use raddle_protocol::{Points, RunSettings};
 
 use super::{ProcessOptions, TestOptions};
-use crate::error::Error;
 
 /// What can be wrong with an option.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionError {
+    /// The engine does not accept it.
+    #[error(transparent)]
+    Engine(#[from] raddle_engine::Error),
     /// A number outside of its range.
     #[error("--{0}")]
     Range(#[from] RangeError),
@@ -100,13 +102,13 @@ pub struct Resolved {
 
 impl Resolved {
     /// Checks options and fills in the defaults.
-    pub fn of(given: TestOptions) -> Result<Resolved, Error> {
+    pub fn of(given: TestOptions) -> Result<Resolved, OptionError> {
         let run = given.run;
         if run.guard.is_some() && run.no_guard {
-            return Err(OptionError::Conflict("--guard", "--no-guard").into());
+            return Err(OptionError::Conflict("--guard", "--no-guard"));
         }
         if given.quiet && given.verbose {
-            return Err(OptionError::Conflict("--quiet", "--verbose").into());
+            return Err(OptionError::Conflict("--quiet", "--verbose"));
         }
         let process = Process::of(&run.process)?;
         let runtime = run.process.runtime;
@@ -162,9 +164,9 @@ impl Resolved {
 }
 
 /// The engine knows options by their names, a command line with dashes before them.
-pub fn with_dashes(error: raddle_engine::Error) -> Error {
+pub fn with_dashes(error: raddle_engine::Error) -> OptionError {
     match error {
-        raddle_engine::Error::Range(range) => OptionError::Range(range).into(),
+        raddle_engine::Error::Range(range) => OptionError::Range(range),
         other => other.into(),
     }
 }

@@ -42,7 +42,7 @@ pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let defaults = config::defaults(&directory).map_err(Error::from)?;
     let given = args.options.clone().or(defaults);
     let visible = args.visibility.visible(&given);
-    let Resolved { engine: options, verbosity, .. } = Resolved::of(given)?;
+    let Resolved { engine: options, verbosity, .. } = Resolved::of(given).map_err(Error::from)?;
     let cargo = Cargo::prepare(&args.packages, visible)?;
     let artifacts = build(args, &cargo, &verbosity)?;
     let executables = record(args, &cargo, artifacts)?;

@@ -152,12 +152,12 @@ impl Campaign {
     }
 
     /// Waits for the outcome, whatever happens until then.
-    pub fn outcome(mut self) -> Outcome {
-        loop {
-            if let Some(Event::Over(outcome)) = self.next() {
-                return *outcome;
-            }
-        }
+    ///
+    /// # Panics
+    /// If the iterator has handed out the outcome before, in its last event.
+    pub fn outcome(self) -> Outcome {
+        let outcomes = self.filter_map(|event| if let Event::Over(outcome) = event { Some(*outcome) } else { None });
+        outcomes.last().expect("the outcome of this campaign was taken from its last event")
     }
 
     /// Hands out runs and counts results; says why it ended, if it has.
@@ -204,7 +204,7 @@ impl Campaign {
                 self.made += batch.count();
                 self.batches.insert(batch.first, batch);
             }
-            Reply::Idle | Reply::Reached(_) | Reply::Gone { broken: false } => {}
+            Reply::Idle | Reply::Reached(_) => {}
             Reply::Exhausted(explored) => self.explored = Some(explored),
             Reply::Fallback(reason) => {
                 if self.fallback.insert(reason.clone()) {
@@ -217,7 +217,8 @@ impl Campaign {
                 }
             }
             Reply::Failed(error) => return Some(error),
-            Reply::Gone { broken: true } => return Some(TargetError::System("a job of raddle broke down".to_string())),
+            // Jobs leave when they are dismissed, and only then.
+            Reply::Gone => return Some(TargetError::System("a job of raddle broke down".to_string())),
         }
         None
     }
@@ -392,7 +393,7 @@ pub fn survey(plan: &Plan, interrupted: impl Fn() -> bool) -> Result<Option<Chec
             let answer = match reply {
                 Reply::Reached(request) => Ok(request),
                 Reply::Failed(error) => Err(error),
-                Reply::Gone { .. } => Err(TargetError::System("a job of raddle broke down".to_string())),
+                Reply::Gone => Err(TargetError::System("a job of raddle broke down".to_string())),
                 _ => continue,
             };
             crew.dismiss();

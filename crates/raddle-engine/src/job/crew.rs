@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::{Job, Replies, Reply};
@@ -15,12 +15,14 @@ use crate::run::output::Output;
 use crate::run::watch::Stop;
 use crate::run::Assignment;
 
-/// How long jobs may take to end once they have been asked to stop.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long jobs may take to end once they have been asked to stop. They take milliseconds, unless the machine is busy or
+/// a process cannot be killed because it waits for a device.
+const GRACE: Duration = Duration::from_secs(10);
 
 struct Member {
     /// Closed when the job is to leave.
     assignments: Option<Sender<Assignment>>,
+    thread: Option<JoinHandle<()>>,
     gone: bool,
     /// Assignments that it has not finished.
     open: usize,
@@ -57,8 +59,9 @@ impl Crew {
             };
             let replies = Replies { job: index, to: to.clone() };
             let name = format!("raddle-job-{index}");
-            thread::Builder::new().name(name).spawn(move || job.live(&received, &replies))?;
-            members.push(Member { assignments: Some(assignments), gone: false, open: 0, version: 0 });
+            let thread = sys::spawn(name, move || job.live(&received, &replies))?;
+            let (assignments, thread) = (Some(assignments), Some(thread));
+            members.push(Member { assignments, thread, gone: false, open: 0, version: 0 });
         }
         Ok(Crew { members, replies, stop })
     }
@@ -102,7 +105,7 @@ impl Crew {
         let member = &mut self.members[job];
         match reply {
             Reply::Idle => member.open -= 1,
-            Reply::Gone { .. } => member.gone = true,
+            Reply::Gone => member.gone = true,
             _ => {}
         }
         reply
@@ -111,25 +114,30 @@ impl Crew {
     /// Asks all jobs to stop and collects what they still report. A job that does not end in time is left to itself:
     /// it ends when its target can be killed.
     pub fn dismiss(mut self) -> Vec<Reply> {
-        let mut last = Vec::new();
-        self.leave();
-        let deadline = Instant::now() + GRACE;
-        while self.members.iter().any(|member| !member.gone) && Instant::now() < deadline {
-            last.extend(self.wait(deadline - Instant::now()));
-        }
-        last
+        self.leave()
     }
 
-    fn leave(&mut self) {
-        // A job that has nothing to do sees the closed channel and lets its target end in its own way.
+    fn leave(&mut self) -> Vec<Reply> {
+        // A job that has nothing to do sees the closed channel.
         self.members.iter_mut().for_each(|member| member.assignments = None);
         if self.busy() {
             self.stop.request();
         }
+        let mut last = Vec::new();
+        let deadline = Instant::now() + GRACE;
+        while self.members.iter().any(|member| !member.gone) && Instant::now() < deadline {
+            last.extend(self.wait(deadline - Instant::now()));
+        }
+        for member in self.members.iter_mut().filter(|member| member.gone) {
+            // A job that broke down has said so.
+            member.thread.take().map(JoinHandle::join);
+        }
+        last
     }
 }
 
 impl Drop for Crew {
+    /// What the jobs have started ends before their directories are removed.
     fn drop(&mut self) {
         self.leave();
     }

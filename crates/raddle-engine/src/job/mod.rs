@@ -42,11 +42,8 @@ pub enum Reply {
     OsThreads(String),
     /// The target cannot be run.
     Failed(TargetError),
-    /// The job has ended; whether it broke down.
-    Gone {
-        /// It did not end by itself.
-        broken: bool,
-    },
+    /// The job has ended: it was dismissed, has failed or broke down.
+    Gone,
 }
 
 /// Where a job's replies go, with its number.
@@ -64,7 +61,7 @@ impl Replies {
 
 impl Drop for Replies {
     fn drop(&mut self) {
-        self.send(Reply::Gone { broken: std::thread::panicking() });
+        self.send(Reply::Gone);
     }
 }
 

@@ -113,6 +113,16 @@ pub fn open(pid: pid_t) -> io::Result<OwnedFd> {
     }
 }
 
+/// The child of a process, by a number that may be wrong: what a program has written into a block can be anything.
+pub fn child(pid: pid_t, parent: pid_t) -> Option<OwnedFd> {
+    let pidfd = Some(pid).filter(|&pid| pid > 1).and_then(|pid| open(pid).ok())?;
+    // The number is that of the descriptor's process as long as that has not ended.
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(") ")?;
+    let found: pid_t = after_name.split(' ').nth(1)?.parse().ok()?;
+    (found == parent && !ended(&pidfd, 0)).then_some(pidfd)
+}
+
 /// Sends a signal; a process that is gone does not need it.
 pub fn signal(pidfd: &OwnedFd, signal: i32) {
     // SAFETY: sends a signal.
@@ -124,4 +134,23 @@ pub fn ended(pidfd: &OwnedFd, milliseconds: i32) -> bool {
     let mut poll = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one descriptor, as passed.
     unsafe { libc::poll(&mut poll, 1, milliseconds) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn only_a_child_is_taken_for_one() {
+        let us = std::process::id() as pid_t;
+        let mut sleeps = Command::new("sleep").arg("1000").spawn().expect("sleep starts");
+        let pid = sleeps.id() as pid_t;
+        assert!(child(pid, us).is_some());
+        assert!(child(pid, pid).is_none());
+        assert!([us, 1, 0, -1, -pid, pid_t::MAX, pid_t::MIN].into_iter().all(|pid| child(pid, us).is_none()));
+        sleeps.kill().expect("killed");
+        sleeps.wait().expect("has ended");
+        assert!(child(pid, us).is_none());
+    }
 }

@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU32;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use libc::{c_int, pid_t};
+use libc::{c_int, pid_t, sigset_t};
 
 /// Turns the −1 of a system call into its error.
 pub fn errno(result: c_int) -> io::Result<c_int> {
@@ -31,6 +32,52 @@ pub fn memfd(name: &CStr) -> io::Result<File> {
 pub fn append_only(file: &File) -> io::Result<()> {
     // SAFETY: changes flags of an open descriptor only.
     errno(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) }).map(drop)
+}
+
+/// Signals that a thread causes itself: blocking them would hide them from the host's crash handler.
+const FAULTS: [c_int; 7] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS, libc::SIGABRT];
+
+/// Starts a thread of the engine. The host's signals go to the host's threads: none of its handlers runs on this one,
+/// and no signal is taken from a thread of the host that waits for it.
+pub fn spawn(name: String, life: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    // SAFETY: the set is plain data.
+    let blocked = unsafe {
+        let mut set: sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut set);
+        FAULTS.iter().for_each(|&fault| _ = libc::sigdelset(&mut set, fault));
+        set
+    };
+    with_mask(&blocked, || thread::Builder::new().name(name).spawn(life))
+}
+
+/// Does something while the calling thread blocks no signal: a child that is started now can be sent all of them.
+pub fn with_all_signals<T>(action: impl FnOnce() -> T) -> T {
+    // SAFETY: the set is plain data.
+    let none = unsafe {
+        let mut set: sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        set
+    };
+    with_mask(&none, action)
+}
+
+/// Does something while the calling thread blocks these signals, and then those that it blocked before.
+fn with_mask<T>(mask: &sigset_t, action: impl FnOnce() -> T) -> T {
+    struct Before(sigset_t);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            // SAFETY: changes the mask of this thread only.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+        }
+    }
+    // SAFETY: as above; the kernel fills the structure.
+    let _before = unsafe {
+        let mut before: sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before);
+        Before(before)
+    };
+    action()
 }
 
 /// Waits on a futex word that is shared between processes, while it has this value, at most so long.
@@ -120,9 +167,8 @@ pub fn die_with(parent: pid_t) -> bool {
     }
 }
 
-/// Kills one process that is known by its number only: the child of a fork server.
+/// Kills one process that is known by its number only; never a process group, or every process, if starting it has failed.
 pub fn kill(pid: pid_t) {
-    // Never a process group or every process, whatever a broken runtime may have written.
     if pid > 1 {
         // SAFETY: sends a signal.
         unsafe {

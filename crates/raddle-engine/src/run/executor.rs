@@ -26,7 +26,7 @@ use super::target_error::TargetError;
 use super::threads::{self, ThreadView};
 use super::watch::{self, Happened, Stop, Watch, Watcher};
 use super::Assignment;
-use crate::os::process::Process;
+use crate::os::process::{self, Process};
 use crate::os::scratch::JobScratch;
 use crate::os::sys::{self, Ending};
 use crate::plan::place::Place;
@@ -116,8 +116,9 @@ pub struct Executor<'a> {
     frames: Frames,
     unwinder: Unwinder,
     builds: Builds,
-    watcher: Watcher,
+    /// Before the watcher, which is dropped when the processes have ended.
     mode: Option<Mode>,
+    watcher: Watcher,
     /// Why threads are switched as OS threads, until it has been reported.
     pub os_threads: Option<String>,
     /// The places that the last run was told of.
@@ -410,11 +411,11 @@ impl<'a> Executor<'a> {
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (answer, timed_out, threads) = self.attend(&mut process)?;
-        let ending = match answer {
-            Answer::Ended(ending) => ending,
-            // Only a fork server and a check answer; a runtime that does so by mistake goes on until its end.
-            Answer::Done => process.wait()?,
+        let (ending, timed_out, threads) = loop {
+            // Only a fork server and a check answer. A program that has written over its block may seem to.
+            if let (Answer::Ended(ending), timed_out, threads) = self.attend(&mut process)? {
+                break (ending, timed_out, threads);
+            }
         };
         let results = self.block.results();
         let children = results.escapes & 1 << Escape::Children as u32 != 0;
@@ -443,12 +444,14 @@ impl<'a> Executor<'a> {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
             let control = self.block.control();
             let completed = control.completed.load(Ordering::Acquire);
-            let run = match control.run_pid.load(Ordering::Acquire) {
-                0 => process.pid(),
-                run => run,
-            };
+            let run = control.run_pid.load(Ordering::Acquire);
+            // The number may be that of an earlier run, or whatever a program has written over it.
+            let of_server = || process::child(run, process.pid());
             match happened {
-                Happened::Frozen => threads = self.look_at_frozen(run, &mut watch),
+                Happened::Frozen => {
+                    let run = of_server().map_or(process.pid(), |_| run);
+                    threads = self.look_at_frozen(run, &mut watch);
+                }
                 Happened::Done => return Ok((Answer::Done, timed_out, threads)),
                 Happened::Ended(ending) => return Ok((Answer::Ended(ending), timed_out, threads)),
                 Happened::Stopped => {
@@ -464,11 +467,12 @@ impl<'a> Executor<'a> {
                 }
                 Happened::TooSlow if timed_out.is_none() => {
                     timed_out = Some(watch.silence());
+                    let child = of_server();
+                    let run = child.as_ref().map_or(process.pid(), |_| run);
                     threads = threads::look_from_outside(&mut self.unwinder, &self.frames, run);
-                    if run == process.pid() {
-                        process.kill();
-                    } else {
-                        sys::kill(run);
+                    match child {
+                        Some(child) => process::signal(&child, libc::SIGKILL),
+                        None => process.kill(),
                     }
                     watch = Watch::new(GRACE);
                 }

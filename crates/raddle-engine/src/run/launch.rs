@@ -219,19 +219,19 @@ impl Start<'_> {
             no_core_dump();
             first_to_go_when_memory_is_short();
             let limit = raise_descriptor_limit();
+            let captured = launch.stdin_inherited.map(|fd| out_of_the_way(fd));
+            let [stdout, stderr, block] =
+                [descriptors.stdout, descriptors.stderr, descriptors.block].map(|fd| out_of_the_way(fd));
             // Before standard input is opened: that may go through this number.
-            let captured = match launch.stdin_inherited {
-                Some(fd) => libc::dup2(fd, stdin::DESCRIPTOR),
-                None => 0,
-            };
+            let captured = captured.map_or(0, |fd| libc::dup2(fd, stdin::DESCRIPTOR));
             let stdin = libc::open(launch.stdin_path.as_ptr(), libc::O_RDONLY);
             let done = [
                 captured,
                 stdin,
                 libc::dup2(stdin, 0),
-                libc::dup2(descriptors.stdout, 1),
-                libc::dup2(descriptors.stderr, 2),
-                libc::dup2(descriptors.block, BLOCK_DESCRIPTOR),
+                libc::dup2(stdout, 1),
+                libc::dup2(stderr, 2),
+                libc::dup2(block, BLOCK_DESCRIPTOR),
                 libc::chdir(launch.directory.as_ptr()),
             ];
             // What is open stays open, whatever the limit.
@@ -239,7 +239,7 @@ impl Start<'_> {
             if let Some(failed) = done.iter().position(|&result| result == -1) {
                 return failed;
             }
-            if stdin > 2 {
+            if stdin > 2 && stdin != BLOCK_DESCRIPTOR && stdin != stdin::DESCRIPTOR {
                 libc::close(stdin);
             }
             reset_signals();
@@ -262,6 +262,22 @@ unsafe fn reset_signals() {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
+    }
+}
+
+/// The descriptor, or a copy of it if it has one of the numbers that the target's own descriptors get: it would be
+/// replaced before it is passed on, or be closed by the exec. A host that closed its standard streams, or has hundreds of
+/// files open, has such descriptors.
+///
+/// # Safety
+/// Only in a child that is about to exec.
+unsafe fn out_of_the_way(fd: RawFd) -> RawFd {
+    match fd {
+        0..=2 | BLOCK_DESCRIPTOR | stdin::DESCRIPTOR => {
+            // SAFETY: makes a new descriptor.
+            unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, stdin::DESCRIPTOR + 1) }
+        }
+        _ => fd,
     }
 }
 

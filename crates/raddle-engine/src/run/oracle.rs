@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::output::{Capture, Output};
 use super::watch::Stop;
 use crate::os::process;
-use crate::os::sys::Ending;
+use crate::os::sys::{self, Ending};
 
 /// How often the limit is looked at, in milliseconds.
 const LOOK: i32 = 20;
@@ -29,7 +29,8 @@ pub fn ask(
     let answer = Capture::new()?;
     let own = |capture: &Capture| format!("/proc/{}/fd/{}", std::process::id(), capture.descriptor());
     let to_answer = || std::fs::OpenOptions::new().append(true).open(own(&answer));
-    let mut child = Command::new("/bin/sh")
+    let mut oracle = Command::new("/bin/sh");
+    oracle
         .arg("-c")
         .arg(command)
         .current_dir(directory)
@@ -38,8 +39,9 @@ pub fn ask(
         .env("RADDLE_STATUS", ending.shell_status().to_string())
         .stdin(Stdio::null())
         .stdout(to_answer()?)
-        .stderr(to_answer()?)
-        .spawn()?;
+        .stderr(to_answer()?);
+    // It would inherit the signals that this thread blocks.
+    let mut child = sys::with_all_signals(|| oracle.spawn())?;
     let shown = command.to_string_lossy();
     let Some(status) = wait(&mut child, at_most, stop)? else {
         return Ok(Some(format!("the check `{shown}` took longer than {} s", at_most.as_secs_f64())));
@@ -94,6 +96,16 @@ mod tests {
             check("echo wrong total; exit 4").as_deref(),
             Some("the check `echo wrong total; exit 4` failed (exit status: 4): wrong total")
         );
+    }
+
+    #[test]
+    fn gets_signals_although_the_job_blocks_them() {
+        let blocked = "grep SigBlk /proc/self/status; exit 1";
+        let asked = sys::spawn("job".to_string(), move || {
+            let answer = check(blocked).expect("fails");
+            assert!(answer.ends_with("SigBlk:\t0000000000000000"), "{answer}");
+        });
+        asked.expect("a thread").join().expect("the oracle blocks no signal");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use raddle_protocol::control::{event, fallback};
@@ -71,12 +71,14 @@ impl Stop {
 
 /// Tells the thread that waits for a block when a process of its job has ended.
 pub struct Watcher {
-    processes: Sender<OwnedFd>,
+    /// Closed when there will be no more.
+    processes: Option<Sender<OwnedFd>>,
+    thread: Option<JoinHandle<()>>,
     stop: Stop,
 }
 
 impl Watcher {
-    /// For the processes that use this block. Its thread ends with the watcher, once these processes have.
+    /// For the processes that use this block. They must have ended when the watcher is dropped, which waits for that.
     pub fn new(block: &SharedBlock, stop: &Stop) -> io::Result<Watcher> {
         let (processes, started) = mpsc::channel::<OwnedFd>();
         let bell = block.bell();
@@ -87,8 +89,8 @@ impl Watcher {
                 bell.ring(event::CHILD);
             }
         };
-        thread::Builder::new().name("raddle-watch".to_string()).spawn(watch)?;
-        Ok(Watcher { processes, stop: stop.clone() })
+        let thread = sys::spawn("raddle-watch".to_string(), watch)?;
+        Ok(Watcher { processes: Some(processes), thread: Some(thread), stop: stop.clone() })
     }
 
     /// Whether the job is asked to stop.
@@ -98,8 +100,17 @@ impl Watcher {
 
     /// Watches a process from now on.
     pub fn watch(&self, process: &Process) -> io::Result<()> {
+        let pidfd = process.pidfd()?;
         // The thread that receives lives as long as this end of the channel.
-        self.processes.send(process.pidfd()?).map_err(io::Error::other)
+        self.processes.as_ref().map_or(Ok(()), |processes| processes.send(pidfd)).map_err(io::Error::other)
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.processes = None;
+        // A thread that has broken down is not there any longer either.
+        self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -157,7 +168,6 @@ impl Watch {
                     process.kill_group();
                     return Ok(Happened::Ended(process.wait()?));
                 }
-                continue;
             }
             if watcher.stopped() {
                 return Ok(Happened::Stopped);
