@@ -74,7 +74,8 @@ fn execute(command: &Command) -> Result<u8, Error> {
         Command::Bundle(args) => commands::bundle::run(args),
         Command::Policies(args) => commands::policies::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
+        Command::Header(args) => commands::header::run(args),
         Command::Completions(args) => commands::completions::run(args),
-        Command::Man => commands::completions::man(),
+        Command::Man(args) => commands::man::run(args),
     }
 }
