@@ -44,10 +44,12 @@ pub enum Command {
     Policies(Policies),
     /// Say what works on this machine and what does not, and why
     Doctor(Doctor),
+    /// Print the folder that has raddle.h, for compilers: cc -I"$(raddle header)" test.c
+    Header(Header),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or write the pages of all commands to a folder
+    Man(Man),
 }
 
 /// `raddle test`.
@@ -171,9 +173,17 @@ pub struct Policies {
 /// `raddle doctor`.
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// The runtime library [default: $RADDLE_RUNTIME, or near this program]
+    /// The runtime library [default: $RADDLE_RUNTIME, or the one in this program]
     #[arg(long, value_name = "FILE")]
     pub runtime: Option<PathBuf>,
+}
+
+/// `raddle header`.
+#[derive(Args, Debug)]
+pub struct Header {
+    /// Print the header itself, to be kept in a project
+    #[arg(long)]
+    pub text: bool,
 }
 
 /// `raddle completions`.
@@ -181,6 +191,17 @@ pub struct Doctor {
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+    /// Write the scripts for raddle and cargo-raddle to a folder, named as the shell expects
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// `raddle man`.
+#[derive(Args, Debug)]
+pub struct Man {
+    /// Write a page for each command of raddle and cargo raddle to a folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 #[cfg(test)]
