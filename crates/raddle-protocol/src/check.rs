@@ -9,7 +9,7 @@ pub const CHECKS: u32 = 1;
 shared! {
     /// What a check asks for; what is zero is not said.
     #[derive(Clone, Copy)]
-    pub struct Wishes {
+    pub struct CheckRequest {
         /// The check's name, ended by a zero.
         pub name: [u8; 128],
         /// The policy with its parameters, ended by a zero.

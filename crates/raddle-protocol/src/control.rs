@@ -119,7 +119,7 @@ shared! {
         pub wait_status: AtomicI32,
         /// Why the program could not become a fork server.
         pub fallback: AtomicU32,
-        /// Runs of the order in one process that are over.
+        /// Runs of the current series that have ended.
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,

@@ -10,9 +10,9 @@ pub const PLACES: usize = 2048;
 pub const FILES: usize = 32;
 
 shared! {
-    /// Places in the program that are known to race.
+    /// RacyPlaces in the program that are known to race.
     #[derive(Clone, Copy)]
-    pub struct Places {
+    pub struct RacyPlaces {
         /// How many.
         pub count: u32,
         /// Where: the number of the file, and the address in it.
@@ -78,7 +78,7 @@ shared! {
 shared! {
     /// A file of the program, where it was loaded.
     #[derive(Clone, Copy)]
-    pub struct Loaded {
+    pub struct LoadedFile {
         /// Where its first byte is.
         pub start: u64,
         /// Behind the last address.
@@ -95,9 +95,10 @@ shared! {
 /// The most bytes of a build-id: linkers write 16 or 20, users up to as many as they like.
 pub const BUILD_ID: usize = 36;
 
-impl Loaded {
+impl LoadedFile {
     /// No file.
-    pub const NONE: Loaded = Loaded { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
+    pub const NONE: LoadedFile =
+        LoadedFile { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
 
     /// The linker's build-id.
     pub fn build_id(&self) -> Option<&[u8]> {
@@ -111,7 +112,7 @@ shared! {
         /// How many are described.
         pub count: u32,
         /// How many of them touch a place that was not known to race.
-        pub new: u32,
+        pub new_races: u32,
         /// How many files are described.
         pub loaded: u32,
         /// Padding.
@@ -119,6 +120,6 @@ shared! {
         /// The races.
         pub race: [Race; RACES],
         /// The files that their addresses lie in.
-        pub files: [Loaded; FILES],
+        pub files: [LoadedFile; FILES],
     }
 }

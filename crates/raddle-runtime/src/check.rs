@@ -2,7 +2,7 @@
 //!
 //! A program with checks carries an ELF note (`include/raddle.h`, the crate `raddle`), and runs
 //! uncontrolled but for the bodies of its checks. The thread that calls a check is the main thread of
-//! each run. The command line orders runs by their numbers; a run's seed depends on the campaign's
+//! each run. The command line asks for series of runs by their numbers; a run's seed depends on the campaign's
 //! seed and its number only. Before the first run of a process the body is run once without
 //! preemptions, so that what it sets up once for all is there in every run that counts, also in a
 //! replay. Runs whose number is a power of two are made twice, the second time with the decisions of
@@ -16,7 +16,7 @@ use raddle_protocol::check::CHECKS;
 use raddle_protocol::control::{command, event};
 use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::settings::flag;
-use raddle_protocol::{text, Block, Escape, Outcome, Summary, Wishes};
+use raddle_protocol::{text, Block, CheckRequest, Escape, Outcome, Summary};
 
 use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
@@ -127,7 +127,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_check(
         enter();
         let number = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
         // Another one's campaign: a body that is not under control might hang or end the process.
-        let result = if number == block.settings.check { serve(block, options, body, argument) } else { 0 };
+        let result = if number == block.settings.check_number { serve(block, options, body, argument) } else { 0 };
         leave();
         result
     }
@@ -151,7 +151,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, lengt
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn raddle_runtime_report(buffer: *mut c_char, size: usize) -> usize {
     let Some(block) = control::block() else { return 0 };
-    let text = text(&block.verdict);
+    let text = text(&block.check_report);
     if size > 0 {
         let n = text.len().min(size - 1);
         // SAFETY: the caller's buffer.
@@ -176,10 +176,10 @@ fn say(block: &Block, text: core::fmt::Arguments<'_>) {
     }
     let block = block as *const Block as *mut Block;
     // SAFETY: the command line reads it after the check.
-    let verdict = unsafe { &mut (*block).verdict };
-    verdict.fill(0);
+    let report = unsafe { &mut (*block).check_report };
+    report.fill(0);
     // Cannot fail: what does not fit is cut.
-    let _ = Into(verdict, 0).write_fmt(text);
+    let _ = Into(report, 0).write_fmt(text);
 }
 
 /// One check at a time: libtest runs tests beside each other.
@@ -197,12 +197,12 @@ fn leave() {
     }
 }
 
-/// Tells the command line what the check asks for, and makes the runs that it orders.
+/// Tells the command line what the check asks for, and makes the series of runs that it is asked for.
 unsafe fn serve(block: &'static Block, options: *const Options, body: Body, argument: *mut c_void) -> c_int {
-    // SAFETY: the caller's options; the wishes are read after the event.
+    // SAFETY: the caller's options; the request are read after the event.
     unsafe {
-        let wishes = &raw mut (*(block as *const Block as *mut Block)).wishes;
-        wishes.write(wishes_of(options));
+        let request = &raw mut (*(block as *const Block as *mut Block)).check_request;
+        request.write(request_of(options));
         set_up(block);
         let control = &block.control;
         control.event.fetch_or(event::CHECK, Ordering::AcqRel);
@@ -224,11 +224,11 @@ unsafe fn serve(block: &'static Block, options: *const Options, body: Body, argu
     }
 }
 
-unsafe fn wishes_of(options: *const Options) -> Wishes {
+unsafe fn request_of(options: *const Options) -> CheckRequest {
     // SAFETY: plain numbers and bytes; the caller's options and texts.
     unsafe {
-        let mut wishes: Wishes = core::mem::zeroed();
-        let Some(options) = options.as_ref().filter(|o| o.size >= size_of::<Options>()) else { return wishes };
+        let mut request: CheckRequest = core::mem::zeroed();
+        let Some(options) = options.as_ref().filter(|o| o.size >= size_of::<Options>()) else { return request };
         let copy = |to: &mut [u8; 128], text: *const c_char| {
             if !text.is_null() {
                 let text = CStr::from_ptr(text).to_bytes();
@@ -236,13 +236,13 @@ unsafe fn wishes_of(options: *const Options) -> Wishes {
                 to[..n].copy_from_slice(&text[..n]);
             }
         };
-        copy(&mut wishes.name, options.name);
-        copy(&mut wishes.policy, options.policy);
-        wishes.runs = options.runs;
-        wishes.seed = options.seed;
-        wishes.has_seed = (options.has_seed != 0).into();
-        wishes.max_steps = options.max_steps;
-        wishes
+        copy(&mut request.name, options.name);
+        copy(&mut request.policy, options.policy);
+        request.runs = options.runs;
+        request.seed = options.seed;
+        request.has_seed = (options.has_seed != 0).into();
+        request.max_steps = options.max_steps;
+        request
     }
 }
 
@@ -276,11 +276,11 @@ unsafe fn stop_control() {
     control::set_mode(Mode::PassThrough);
 }
 
-/// Makes the runs of an order; says whether one failed.
+/// Makes a series of runs; says whether one failed.
 unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
-    crate::access::places::learn(&block.places);
+    crate::access::places::learn(&block.racy_places);
     if !WARM.swap(true, Ordering::Relaxed) {
         // Whether it fails says nothing about a run: there is one in every process, and it is nobody's.
         // SAFETY: the caller's body.
@@ -290,7 +290,7 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
         let seed = block.settings.run_seed(run);
         let replays = block.settings.flags & flag::REPLAY != 0;
         let seed = if replays { block.settings.seed } else { seed };
-        // SAFETY: the caller's body; the command line reads the summaries, and writes settings, after the order.
+        // SAFETY: the caller's body; the command line reads the summaries, and writes settings, after the series.
         unsafe {
             (*(block as *const Block).cast_mut()).settings.number = run;
             let Some(failed) = iterate(seed, Decides::Engine, body, argument) else {

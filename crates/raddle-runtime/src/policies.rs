@@ -51,7 +51,7 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 
 /// Stops the build when the runtime could not use the policy.
 pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
-    policy_list::check(descriptor);
+    policy_list::assert_valid(descriptor);
     let outlives_runs = matches!(descriptor.kind, Kind::Systematic);
     let most = if outlives_runs { SEARCH_BYTES } else { STATE_SIZE };
     assert!(descriptor.layout.size() <= most, "a policy's state is at most 1 MiB, that of a systematic one 64 MiB");

@@ -194,7 +194,7 @@ fn map_block(fd: i32) -> Result<*mut Block, Unusable> {
 
 /// Takes our variables out of the environment, so that child programs run as if alone.
 unsafe fn clean_environment(environment: *mut *mut c_char) {
-    let bound = control::block().is_some_and(|block| block.settings.flags & flag::BOUND != 0);
+    let bound = control::block().is_some_and(|block| block.settings.flags & flag::BIND_NOW != 0);
     let ours = |entry: &[u8]| {
         entry.starts_with(b"LD_PRELOAD=")
             || entry.starts_with(concat_key())
@@ -255,7 +255,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         // it is made at the same time in every run.
         libc::free(core::hint::black_box(libc::malloc(1)));
         clean_environment(environment);
-        let wanted = control::block().is_some_and(|block| block.settings.check != 0);
+        let wanted = control::block().is_some_and(|block| block.settings.check_number != 0);
         if wanted && control::mode() == Mode::Before && crate::check::find_note() {
             // Control starts inside the checks.
             control::pass_through();
@@ -263,17 +263,17 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
             if control::mode() == Mode::Before {
                 // No thread was created by a constructor.
                 ready_main();
-                let policy = if block.settings.flags & flag::SERVER != 0 && can_serve(block) {
+                let policy = if block.settings.flags & flag::FORK_SERVER != 0 && can_serve(block) {
                     serve(block)
                 } else {
                     if crate::switch::fibers() {
                         points::incarnate::provide_identities(&block.settings.stacks);
                     }
-                    crate::access::places::learn(&block.places);
+                    crate::access::places::learn(&block.racy_places);
                     control::policy(block)
                 };
                 begin_run(block, policy);
-            } else if block.settings.flags & flag::SERVER != 0 {
+            } else if block.settings.flags & flag::FORK_SERVER != 0 {
                 fall_back(block, fallback::THREADS);
             }
         }
@@ -422,7 +422,7 @@ unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
             if crate::switch::fibers() {
                 points::incarnate::provide_identities(&block.settings.stacks);
             }
-            crate::access::places::learn(&block.places);
+            crate::access::places::learn(&block.racy_places);
             let policy = control::policy(block);
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let scratch = if first == 0 { -1 } else { series::open_scratch(block) };

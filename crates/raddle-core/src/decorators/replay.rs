@@ -93,7 +93,7 @@ impl Policy for Replay<'_> {
 
 impl Replay<'_> {
     /// Who of these threads, a bit each, is woken, if the recording says it.
-    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         let expected = self.recording.get(self.at).copied().filter(|next| next.kind() == Some(EventKind::Woken))?;
         self.at += 1;
         let t = expected.thread();

@@ -100,11 +100,11 @@ impl Policy for AtomFuzzer {
         chosen
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         true
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
+    fn no_choice(&mut self, point: &Point<'_>) {
         if let Some(t) = point.enabled.first() {
             self.note(t, &point.pending[t.index()]);
         }

@@ -20,7 +20,7 @@
 //!
 //! k is learned, as for [`super::pct`].
 
-use super::changes;
+use super::change_points;
 use crate::event::EventKind;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
@@ -92,7 +92,7 @@ impl Policy for DelayBound {
         if run.parameters[2] as u32 == LAST {
             return self.draw_last(run, &mut rng);
         }
-        let k = changes::steps(run.parameters[1], run.profile.steps);
+        let k = change_points::steps(run.parameters[1], run.profile.steps);
         self.at[..self.delays].fill_with(|| match run.parameters[2] as u32 {
             0 => rng.below(k),
             1 => small(&mut rng, k),

@@ -295,7 +295,7 @@ impl Policy for Dfs {
         ThreadId(chosen as u16)
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
+    fn no_choice(&mut self, point: &Point<'_>) {
         if self.course != Course::Explores {
             return;
         }
@@ -315,11 +315,11 @@ impl Policy for Dfs {
         }
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         self.reduction >= SLEEP
     }
 
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         match self.course {
             Course::Explores => self.pick_waiter(waiters).map(|t| ThreadId(t as u16)),
             // Any will do.
@@ -328,7 +328,7 @@ impl Policy for Dfs {
         }
     }
 
-    fn undo(&mut self) {
+    fn run_discarded(&mut self) {
         self.undone = true;
     }
 
@@ -340,7 +340,7 @@ impl Policy for Dfs {
         self.explored.gaps
     }
 
-    fn over(&self) -> Option<Explored> {
+    fn exhausted(&self) -> Option<Explored> {
         self.finished.then_some(self.explored)
     }
 }
@@ -366,7 +366,7 @@ mod tests {
                 runs.push(ran);
             }
         }
-        let explored = policy.over().expect("it is over");
+        let explored = policy.exhausted().expect("it is over");
         assert_eq!(explored.schedules, runs.len() as u64);
         (runs, explored)
     }
@@ -480,7 +480,7 @@ mod tests {
             let mut policy = Dfs::boxed();
             let mut found = BTreeSet::new();
             while let Some(again) = run(&mut policy, &program, &[reduction], 3) {
-                policy.undo();
+                policy.run_discarded();
                 let ran = run(&mut policy, &program, &[reduction], usize::MAX).expect("it is made again");
                 assert_eq!(ran.schedule[..3], again.schedule);
                 assert!(found.insert(ran.schedule));
@@ -512,7 +512,7 @@ mod tests {
         run(&mut policy, &Program::straight(&[2, 2]), &[NONE], usize::MAX);
         run(&mut policy, &Program::straight(&[2, 1, 1]), &[NONE], usize::MAX);
         while run(&mut policy, &Program::straight(&[2, 1, 1]), &[NONE], usize::MAX).is_some() {}
-        let explored = policy.over().expect("it is over");
+        let explored = policy.exhausted().expect("it is over");
         assert_eq!(explored.gaps, 1 << Gap::Unstable as u32);
     }
 

@@ -27,8 +27,8 @@
 //!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
-use crate::policies::changes::{self, MAX_DEPTH};
-use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Point, Policy, Run};
+use crate::policies::change_points::{self, MAX_DEPTH};
+use crate::policy::{Descriptor, Kind, Learns, ParallelPoint, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
 
@@ -108,7 +108,7 @@ impl Policy for Ppct {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.depth = (run.parameters[0] as usize).clamp(1, MAX_DEPTH);
-        let k = changes::steps(run.parameters[1], run.profile.steps);
+        let k = change_points::steps(run.parameters[1], run.profile.steps);
         self.drawn_from = match run.parameters[2] as usize {
             0 => (run.profile.threads as usize).clamp(1, MAX_THREADS),
             n => n,
@@ -131,24 +131,24 @@ impl Policy for Ppct {
     /// Where threads take turns, chance stands for the kernel, which may run any high thread.
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         if point.opened {
-            self.took(point.current, point.step);
+            self.step_taken(point.current, point.step);
         }
-        let others = Others { enabled: point.enabled, run: false };
-        let admitted = point.enabled.iter().filter(|t| self.may_run(*t, &others)).count() as u64;
+        let parallel = ParallelPoint { enabled: point.enabled, others_run: false };
+        let admitted = point.enabled.iter().filter(|t| self.may_run(*t, &parallel)).count() as u64;
         let k = self.rng.below(admitted.max(1)) as usize;
-        let may_run = |t: &ThreadId| self.may_run(*t, &others);
+        let may_run = |t: &ThreadId| self.may_run(*t, &parallel);
         let chosen = point.enabled.iter().filter(may_run).nth(k).unwrap_or(point.current);
-        self.took(chosen, point.step + 1);
+        self.step_taken(chosen, point.step + 1);
         chosen
     }
 
-    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
+    fn may_run(&self, thread: ThreadId, point: &ParallelPoint<'_>) -> bool {
         let mine = self.priority[thread.index()];
         let below = |t: ThreadId| (HIGH + 1..=mine).contains(&self.priority[t.index()]);
-        mine == HIGH || !others.run && others.enabled.iter().all(below)
+        mine == HIGH || !point.others_run && point.enabled.iter().all(below)
     }
 
-    fn took(&mut self, thread: ThreadId, step: u64) {
+    fn step_taken(&mut self, thread: ThreadId, step: u64) {
         if step != self.next_change {
             return;
         }
@@ -161,7 +161,7 @@ impl Policy for Ppct {
         self.find_next_change(step);
     }
 
-    fn spreads(&self) -> bool {
+    fn spreads_over_cores(&self) -> bool {
         true
     }
 
@@ -245,10 +245,10 @@ mod tests {
                 self.0.created(parent, child);
             }
             fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-                let others = Others { enabled: point.enabled, run: false };
-                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, &others)).collect();
+                let parallel = ParallelPoint { enabled: point.enabled, others_run: false };
+                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, &parallel)).collect();
                 let chosen = (self.2)(&mut self.1, &admitted);
-                self.0.took(chosen, point.step + 1);
+                self.0.step_taken(chosen, point.step + 1);
                 chosen
             }
         }
@@ -282,7 +282,9 @@ mod tests {
             threads.iter().for_each(|&t| _ = enabled.set(ThreadId(t), true));
             enabled
         };
-        let may = |t, threads: &[u16], run| policy.may_run(ThreadId(t), &Others { enabled: &set(threads), run });
+        let may = |t, threads: &[u16], others_run| {
+            policy.may_run(ThreadId(t), &ParallelPoint { enabled: &set(threads), others_run })
+        };
         assert!(may(0, &[0, 1, 2], true) && !may(1, &[0, 1, 2], false) && !may(2, &[0, 1, 2], false));
         assert!(may(1, &[1, 2], false) && !may(2, &[1, 2], false) && may(2, &[2], false));
         // The other one has not come to the end of its step.

@@ -28,7 +28,7 @@
 
 use super::depth;
 use super::random::any;
-use crate::lessons::{Kin, Lessons};
+use crate::lessons::{KnownThreads, Lessons};
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -63,7 +63,7 @@ pub struct Stride {
     left: u64,
     fixed: u64,
     ratio: f64,
-    kin: Kin,
+    threads: KnownThreads,
     /// The longest stride of each thread, by id; 0 where none was seen.
     longest: [u64; MAX_THREADS],
     created: usize,
@@ -75,7 +75,7 @@ impl Stride {
         self.longest[t.index()] = if self.fixed > 0 {
             self.fixed
         } else {
-            self.kin.lesson(t).map_or(1, |(_, thread)| ceiling(f64::from(thread.steps) / self.ratio))
+            self.threads.lesson(t).map_or(1, |(_, thread)| ceiling(f64::from(thread.steps) / self.ratio))
         };
     }
 }
@@ -92,14 +92,14 @@ impl Policy for Stride {
         self.left = 0;
         self.ratio = if run.parameters[0] > 0.0 { run.parameters[0] } else { 3.4 };
         self.fixed = run.parameters[1] as u64;
-        self.kin.start(if run.number > LOOKS { run.lessons } else { Lessons::none() });
+        self.threads.start(if run.number > LOOKS { run.lessons } else { Lessons::none() });
         self.longest[..self.created].fill(0);
         self.created = 0;
         self.meet(ThreadId::MAIN);
     }
 
     fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.kin.created(parent, child);
+        self.threads.created(parent, child);
         self.meet(child);
     }
 

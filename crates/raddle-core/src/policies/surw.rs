@@ -11,7 +11,7 @@
 
 use super::random::any;
 use super::urw::Weights;
-use crate::lessons::Count;
+use crate::lessons::ObjectUse;
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
@@ -40,28 +40,28 @@ pub struct Surw {
     weights: Weights,
 }
 
-/// The counts of an object drawn from those that threads share.
-fn draw<'a>(rng: &mut Rng, counts: &'a [Count]) -> &'a [Count] {
-    let starts = |i: &usize| *i == 0 || counts[*i].object != counts[*i - 1].object;
-    let objects = (0..counts.len()).filter(starts).count();
+/// The uses of an object drawn from those that threads share.
+fn draw<'a>(rng: &mut Rng, uses: &'a [ObjectUse]) -> &'a [ObjectUse] {
+    let starts = |i: &usize| *i == 0 || uses[*i].object != uses[*i - 1].object;
+    let objects = (0..uses.len()).filter(starts).count();
     if objects == 0 {
         return &[];
     }
     let chosen = rng.below(objects as u64) as usize;
-    let first = (0..counts.len()).filter(starts).nth(chosen).unwrap_or(0);
-    let length = counts[first..].iter().take_while(|count| count.object == counts[first].object).count();
-    &counts[first..first + length]
+    let first = (0..uses.len()).filter(starts).nth(chosen).unwrap_or(0);
+    let length = uses[first..].iter().take_while(|one| one.object == uses[first].object).count();
+    &uses[first..first + length]
 }
 
 impl Policy for Surw {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
-        let counts = draw(&mut self.rng, run.lessons.counts());
-        self.object = counts.first().map_or(0, |count| count.object as usize);
+        let uses = draw(&mut self.rng, run.lessons.object_uses());
+        self.object = uses.first().map_or(0, |one| one.object as usize);
         self.intended = None;
         self.mistakes = 0;
         self.weights.start(run.lessons, |i, _| {
-            counts.iter().find(|count| count.thread as usize == i).map_or(0, |count| count.events.into())
+            uses.iter().find(|one| one.thread as usize == i).map_or(0, |one| one.events.into())
         });
     }
 
@@ -123,8 +123,8 @@ mod tests {
         let child = path_of_child(MAIN_PATH, 0);
         let thread = |path, steps| ThreadLesson { path, parent: 0, steps };
         lessons.set_threads(&[thread(MAIN_PATH, 34), thread(child, 4)]);
-        let count = |thread| Count { object: 3, thread, events: 4 };
-        lessons.set_counts(&[count(0), count(1)]);
+        let count = |thread| ObjectUse { object: 3, thread, events: 4 };
+        lessons.set_object_uses(&[count(0), count(1)]);
         let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
         // SAFETY: documented as valid when zeroed.
         let mut policy: Box<Surw> = unsafe { Box::new(core::mem::zeroed()) };

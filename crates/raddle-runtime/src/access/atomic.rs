@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Points;
 
 use crate::control::{self, access as point, current, scheduler, state, Inside};
@@ -86,7 +86,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
         let loops = state().access.spins.loops(me, pc, address as usize);
         if scheduler().settings().run.points >= Points::Atomic {
             if loops {
-                scheduler().noted(note::SPUN);
+                scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
                 point(me, kind, address as usize, size);
             }

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
     }
     OFFERS.fetch_or(hooks.offers, Ordering::Relaxed);
     let level = block.settings.run.points;
-    let detects = block.settings.flags & flag::DETECT != 0;
+    let detects = block.settings.flags & flag::DETECT_RACES != 0;
     if level >= Points::Atomic || detects {
         atomic::fill(hooks);
     }
@@ -73,6 +73,6 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
             control::scheduler().instrumented = true;
             control::scheduler().results().offers |= hooks.offers;
         }
-        places::learn(&block.places);
+        places::learn(&block.racy_places);
     }
 }

@@ -5,7 +5,7 @@
 
 use core::ffi::{c_int, c_void, CStr};
 
-use raddle_protocol::races::{Places, PLACES};
+use raddle_protocol::races::{RacyPlaces, PLACES};
 use raddle_protocol::text;
 
 use crate::control::state;
@@ -69,7 +69,7 @@ extern "C" {
 
 /// Finds the places in memory. Costs a walk over the loaded files, so it is done before a fork where there
 /// is one.
-pub fn learn(places: &Places) {
+pub fn learn(places: &RacyPlaces) {
     // SAFETY: the caller holds the baton, or there is no thread yet.
     let known = unsafe { &mut state().access.known };
     if known.count != 0 {
@@ -80,7 +80,7 @@ pub fn learn(places: &Places) {
         return;
     }
     // SAFETY: the walk calls us back during the call only.
-    unsafe { dl_iterate_phdr(visit, places as *const Places as *mut c_void) };
+    unsafe { dl_iterate_phdr(visit, places as *const RacyPlaces as *mut c_void) };
 }
 
 /// The files of a program, the program itself first.
@@ -88,7 +88,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, places: 
     // SAFETY: the loader's description, whose name ends with a zero; the caller's places; the baton, or no
     // thread yet.
     unsafe {
-        let (file, places) = (&*file, &*places.cast::<Places>());
+        let (file, places) = (&*file, &*places.cast::<RacyPlaces>());
         let path = if file.dlpi_name.is_null() { &[] } else { CStr::from_ptr(file.dlpi_name).to_bytes() };
         let mut link = [0u8; 512];
         // The program itself has no name for the loader.

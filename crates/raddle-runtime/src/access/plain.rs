@@ -5,7 +5,7 @@ use core::ffi::c_void;
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::hooks::{Access, Hooks, SIZES};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Points;
 
 use crate::control::{access as point, current, scheduler, state, Inside};
@@ -166,7 +166,7 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
         let spins = &mut state().access.spins;
         if is_point::<MODE>(pc) {
             if spins.loops(me, pc, address) {
-                scheduler().noted(note::SPUN);
+                scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
                 point(me, kind, address, size);
             }

@@ -15,7 +15,7 @@ pub struct Barrier {
 /// What an arrival means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// Others are missing.
+    /// ParallelPoint are missing.
     Waits,
     /// The last one: everybody goes on.
     Opens,

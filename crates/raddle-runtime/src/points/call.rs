@@ -267,7 +267,7 @@ unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; ARGU
     }
 }
 
-/// A function may have returned to `back`: which call. Others may have come there by another way.
+/// A function may have returned to `back`: which call. ParallelPoint may have come there by another way.
 unsafe fn returned(me: ThreadId, back: usize, sp: usize) -> Option<Call> {
     // SAFETY: the caller holds the baton.
     unsafe {

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use libc::{EINVAL, ERANGE};
 use raddle_core::ThreadId;
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::OsReason;
 
 use super::result;
@@ -311,7 +311,7 @@ unsafe fn abandon(me: ThreadId, head: usize) {
             let word = entry.wrapping_add_signed(offset) as *mut u32;
             let value = word.read_volatile();
             if value & TID_MASK == tid {
-                scheduler().noted(note::ORPHANED);
+                scheduler().record_blind_spot(blind_spot::ORPHANED);
                 word.write_volatile(value & WAITERS | OWNER_DIED);
                 if value & WAITERS != 0 {
                     super::futex::wake_one(word);

@@ -4,7 +4,7 @@ use core::ffi::c_int;
 
 use libc::{timespec, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
@@ -111,7 +111,7 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
         let robust = scheduler().thread(me).robust;
         for mutex in robust.into_iter().filter(|m| !m.is_null()) {
             if (*mutex).holder() == owner(me) {
-                scheduler().noted(note::ORPHANED);
+                scheduler().record_blind_spot(blind_spot::ORPHANED);
                 race::release(me, mutex as usize);
                 (*mutex).owner_died();
                 scheduler().mutex_changed(mutex, (*mutex).available());

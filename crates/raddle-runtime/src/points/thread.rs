@@ -378,7 +378,7 @@ pub(super) unsafe fn create(
             scheduler().discard(child);
             return result;
         }
-        // Others may name the thread before its first turn.
+        // ParallelPoint may name the thread before its first turn.
         scheduler().thread(child).pointer = 0;
         race::created(me, child);
         scheduler().pointers.insert(*handle, child);

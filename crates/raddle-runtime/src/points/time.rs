@@ -4,7 +4,7 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::OsReason;
 
 use super::cancel::act_on_cancel;
@@ -84,7 +84,7 @@ fn per_process(clock: c_int) -> bool {
 pub(super) fn read_clock(me: ThreadId) -> u64 {
     // SAFETY: `me` holds the baton.
     let (now, again) = unsafe {
-        scheduler().noted(note::TIMED);
+        scheduler().record_blind_spot(blind_spot::TIMED);
         scheduler().clock.read()
     };
     if again {

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use raddle_protocol::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_protocol::races::{LoadedFile, Race, RaceAccess, FILES, FRAMES, RACES};
 use raddle_protocol::Block;
 
 use super::build_id;
@@ -40,7 +40,7 @@ impl Pairs {
 /// Whether the command line wants to know of a race of the last run.
 pub fn news(block: &Block) -> bool {
     let fails = block.settings.run.fail_on_race;
-    block.races.new > 0 || fails && block.races.count > 0
+    block.races.new_races > 0 || fails && block.races.count > 0
 }
 
 /// A run starts.
@@ -52,7 +52,7 @@ pub(super) unsafe fn start_run() {
     unsafe {
         let races = &raw mut (*scheduler().block()).races;
         (*races).count = 0;
-        (*races).new = 0;
+        (*races).new_races = 0;
         (*races).loaded = 0;
     }
 }
@@ -73,7 +73,7 @@ pub unsafe fn race(word: usize, old: Cell, now: Cell) {
         let new = !known.contains(old.pc()) || !known.contains(now.pc());
         let step = scheduler().results().steps;
         let races = &mut (*scheduler().block()).races;
-        races.new += u32::from(new);
+        races.new_races += u32::from(new);
         let Some(race) = races.race.get_mut(races.count as usize) else { return };
         races.count += 1;
         *race = Race::default();
@@ -149,8 +149,8 @@ unsafe fn describe_file(pc: usize) {
 
 /// The file that is mapped at an address. Asks the kernel: the loader's lists have a lock, which a parked
 /// thread may hold.
-fn file_at(pc: usize) -> Option<Loaded> {
-    let mut file = Loaded::NONE;
+fn file_at(pc: usize) -> Option<LoadedFile> {
+    let mut file = LoadedFile::NONE;
     let mut head = 0..0;
     let mut found = false;
     each_mapping(&mut |line| {
@@ -166,7 +166,7 @@ fn file_at(pc: usize) -> Option<Loaded> {
         });
         let own = &path[..path.len().min(file.path.len() - 1)];
         if path.first() == Some(&b'/') && offset == 0 {
-            file = Loaded { start, end, ..Loaded::NONE };
+            file = LoadedFile { start, end, ..LoadedFile::NONE };
             head = if readable { start as usize..end as usize } else { 0..0 };
             file.path[..own.len()].copy_from_slice(own);
         } else if raddle_protocol::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {

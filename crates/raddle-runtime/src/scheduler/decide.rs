@@ -1,7 +1,7 @@
 //! Deciding: asks the policy, or whoever stands for it, at each point where more than one thread can go on,
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
-use raddle_core::decorators::order::{without_preemption, Order};
+use raddle_core::decorators::parallel_replay::ParallelReplay;
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, EventKind, Point, ThreadId};
@@ -31,7 +31,7 @@ pub enum Decides {
 pub(super) enum Engine {
     Explore(Guard<Chosen>),
     Follow(Replay<'static>),
-    Order(Order<'static>),
+    Order(ParallelReplay<'static>),
 }
 
 /// The policy of this run, built in the runtime's own memory.
@@ -72,18 +72,18 @@ impl Policy for Chosen {
     fn end(&mut self) {
         self.get().end();
     }
-    fn undo(&mut self) {
-        self.get().undo();
+    fn run_discarded(&mut self) {
+        self.get().run_discarded();
     }
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         // SAFETY: as above.
-        unsafe { &*self.0 }.watches()
+        unsafe { &*self.0 }.sees_every_point()
     }
-    fn alone(&mut self, point: &Point<'_>) {
-        self.get().alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        self.get().no_choice(point);
     }
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.get().pick(waiters)
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.get().choose_waiter(waiters)
     }
     fn bound(&self) -> Option<u32> {
         // SAFETY: as above.
@@ -93,9 +93,9 @@ impl Policy for Chosen {
         // SAFETY: as above.
         unsafe { &*self.0 }.gaps()
     }
-    fn over(&self) -> Option<Explored> {
+    fn exhausted(&self) -> Option<Explored> {
         // SAFETY: as above.
-        unsafe { &*self.0 }.over()
+        unsafe { &*self.0 }.exhausted()
     }
 }
 
@@ -167,7 +167,7 @@ impl Scheduler {
                 let follow = unsafe { self.follow_again.assume_init_mut() };
                 (follow.choose(&point), follow.diverged, 0)
             }
-            _ if self.decides == Decides::Nobody => (without_preemption(&point), None, 0),
+            _ if self.decides == Decides::Nobody => (point.unpreempted(), None, 0),
             Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
             Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
             Engine::Order(order) => (order.choose(&point), None, 0),
@@ -197,7 +197,7 @@ impl Scheduler {
         if self.watched && self.created > 1 {
             if self.traces && self.alive > 1 {
                 // SAFETY: mapped since `start`; the command line reads it after the run.
-                let alone = unsafe { &mut (*self.block).trace.alone };
+                let alone = unsafe { &mut (*self.block).trace.points_without_choice };
                 alone[next.index()] = alone[next.index()].saturating_add(1);
             }
             self.note_passed(next);
@@ -227,21 +227,23 @@ impl Scheduler {
         };
         // SAFETY: written in `start`.
         if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
-            guard.alone(&point);
+            guard.no_choice(&point);
         }
     }
 
     /// Which of several waiters, a bit each, is woken, if a search or a recording says it. That is a step of its own.
     #[cold]
-    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         // SAFETY: written in `start`.
         let engine = unsafe { self.engine.assume_init_mut() };
         let picked = match engine {
             // SAFETY: written in `restart`.
-            _ if self.decides == Decides::LastRun => unsafe { self.follow_again.assume_init_mut() }.pick(waiters),
+            _ if self.decides == Decides::LastRun => {
+                unsafe { self.follow_again.assume_init_mut() }.choose_waiter(waiters)
+            }
             _ if self.decides == Decides::Nobody => None,
-            Engine::Explore(guard) => guard.pick(waiters),
-            Engine::Follow(replay) => replay.pick(waiters),
+            Engine::Explore(guard) => guard.choose_waiter(waiters),
+            Engine::Follow(replay) => replay.choose_waiter(waiters),
             // A parallel run leaves it to the model.
             Engine::Order(_) => None,
         }?;
@@ -270,7 +272,7 @@ impl Scheduler {
     /// The run is to be made again.
     pub fn tell_undo(&mut self) {
         if let Some(guard) = self.exploring() {
-            guard.undo();
+            guard.run_discarded();
         }
     }
 
@@ -280,7 +282,7 @@ impl Scheduler {
         if !self.searches {
             return false;
         }
-        let Some(explored) = self.exploring().and_then(|guard| guard.over()) else { return false };
+        let Some(explored) = self.exploring().and_then(|guard| guard.exhausted()) else { return false };
         let results = self.results();
         results.explored = explored;
         results.outcome = Outcome::Exhausted as u32;
@@ -311,7 +313,7 @@ impl Scheduler {
         let decision = Decision::new(next, self.pending[next.index()].kind);
         // SAFETY: written in `start`.
         if let Engine::Order(order) = unsafe { self.engine.assume_init_mut() } {
-            order.pass(decision);
+            order.step_taken(decision);
         }
     }
 
@@ -329,7 +331,7 @@ impl Scheduler {
         }
         // SAFETY: mapped since `start`; the command line reads it after the run.
         let trace = unsafe { &mut (*self.block).trace };
-        match trace.passed.get_mut(trace.points as usize) {
+        match trace.point_threads.get_mut(trace.points as usize) {
             Some(place) => *place = t.0,
             // Nobody reads a part of it: the rest of a long run is as fast as any.
             None => self.note_who_passes(false),

@@ -162,9 +162,9 @@ impl Scheduler {
         self.results().escapes |= 1 << what as u32;
     }
 
-    /// Notes what a reduction of a search does not know of: see [`note`].
-    pub fn noted(&mut self, what: u64) {
-        self.results().notes |= what;
+    /// Notes what a reduction of a search does not know of: see [`blind_spot`](raddle_protocol::results::blind_spot).
+    pub fn record_blind_spot(&mut self, what: u64) {
+        self.results().blind_spots |= what;
     }
 
     /// A thread's record.

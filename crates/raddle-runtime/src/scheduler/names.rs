@@ -19,7 +19,7 @@
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
-use raddle_core::lessons::Paths;
+use raddle_core::lessons::ThreadPaths;
 use raddle_core::policy::{Descriptor, Learns};
 use raddle_core::rng::splitmix64;
 use raddle_core::{ThreadId, MAX_THREADS};
@@ -29,7 +29,7 @@ use super::Scheduler;
 use crate::control::{scheduler, state_pointer};
 use crate::{memory, sys};
 
-/// Loaded files that are known; the others have their objects named by who touches them.
+/// LoadedFile files that are known; the others have their objects named by who touches them.
 const FILES: usize = 128;
 /// Slots of the table of objects that are named by who touches them: never more than half full.
 const SLOTS: usize = 1 << 15;
@@ -94,7 +94,7 @@ pub struct Names {
     /// Runs so far: what the table has of earlier ones does not count.
     run: u64,
     used: usize,
-    paths: Paths,
+    paths: ThreadPaths,
     /// How many objects each thread was the first to touch.
     touched: [u32; MAX_THREADS],
     own: [Own; MAX_THREADS],

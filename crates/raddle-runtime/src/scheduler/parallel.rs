@@ -52,10 +52,10 @@ impl Scheduler {
         if core::mem::take(&mut self.alone) {
             self.next_phase();
             self.results().steps += 1;
-            policy.took(last, self.results().steps);
+            policy.step_taken(last, self.results().steps);
         }
         self.results().steps += 1;
-        policy.took(me, self.results().steps);
+        policy.step_taken(me, self.results().steps);
         if self.results().steps > max_steps {
             self.limit_reached();
         }

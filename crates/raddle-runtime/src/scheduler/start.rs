@@ -1,6 +1,6 @@
 //! The beginning of a run, of the first one in a process and of those after it.
 
-use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
+use raddle_core::decorators::{guard::Guard, parallel_replay::ParallelReplay, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
 use raddle_core::{Decision, Rng, ThreadId};
 use raddle_protocol::settings::flag;
@@ -27,7 +27,7 @@ impl Scheduler {
         let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
         // SAFETY: both areas lie inside the mapping.
         self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
-        self.detects = settings.flags & flag::DETECT != 0;
+        self.detects = settings.flags & flag::DETECT_RACES != 0;
         self.instrumented = crate::access::offers() != 0;
         self.clock.realtime_start = settings.run.realtime;
         self.chance = Rng::for_purpose(settings.seed, 2);
@@ -38,9 +38,9 @@ impl Scheduler {
                 let start = bytes.add((*block).replay_offset()).cast::<Decision>();
                 core::slice::from_raw_parts(start, settings.replay_len as usize)
             };
-            if settings.flags & flag::EVERY != 0 {
+            if settings.flags & flag::PARALLEL_REPLAY != 0 {
                 self.follows_every = true;
-                Engine::Order(Order::new(recording))
+                Engine::Order(ParallelReplay::new(recording))
             } else {
                 Engine::Follow(Replay::new(recording))
             }
@@ -74,7 +74,7 @@ impl Scheduler {
     /// # Safety
     /// As for [`Scheduler::start`], which was called before; all other threads have ended.
     pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
-        // SAFETY: the command line does not touch the settings during an order.
+        // SAFETY: the command line does not touch the settings during a series.
         let settings = unsafe { &(*self.block).settings };
         // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
         // decision before its own takes the place.
@@ -132,7 +132,7 @@ impl Scheduler {
         results.log_len = 0;
         results.guard_fired = 0;
         results.escapes = 0;
-        results.notes = 0;
+        results.blind_spots = 0;
         results.message_len = 0;
         #[cfg(feature = "verify")]
         crate::verify::restarted();
@@ -146,7 +146,7 @@ impl Scheduler {
         let trace = unsafe { &mut (*self.block).trace };
         trace.points = 0;
         if settings.flags & flag::TRACE != 0 {
-            trace.alone.fill(0);
+            trace.points_without_choice.fill(0);
         }
         let (number, profile) = (settings.number, settings.profile);
         let run = Run { number, seed, parameters: settings.run.policy.values(), profile, lessons };
@@ -154,7 +154,7 @@ impl Scheduler {
         let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
             Engine::Explore(guard) => {
                 guard.start(&run);
-                (guard.member(), guard.bound(), guard.gaps(), guard.watches())
+                (guard.member(), guard.bound(), guard.gaps(), guard.sees_every_point())
             }
             Engine::Follow(replay) => {
                 replay.start(&run);
@@ -163,7 +163,7 @@ impl Scheduler {
             Engine::Order(_) => (0, None, 0, false),
         };
         self.policy_watches = watched;
-        self.note_who_passes(self.settings().flags & flag::PASSED != 0);
+        self.note_who_passes(self.settings().flags & flag::POINT_THREADS != 0);
         self.results().member = member;
         self.results().gaps = gaps;
         self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));

@@ -1,7 +1,7 @@
 //! A step of a thread: it arrives before it, somebody is chosen, and whoever that is departs.
 
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 
 use super::clock::NEVER;
 use super::progress::PATIENCE;
@@ -69,7 +69,7 @@ impl Scheduler {
         }
         // Also when it is ready: another thread may be faster, and then it waits.
         if deadline != NEVER {
-            self.noted(note::TIMED);
+            self.record_blind_spot(blind_spot::TIMED);
             self.timers.insert(me, deadline);
         }
     }

@@ -13,7 +13,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use raddle_core::policy::Others;
+use raddle_core::policy::ParallelPoint;
 use raddle_core::{EnabledSet, Event, Rng, ThreadId};
 use raddle_protocol::Escape;
 
@@ -87,7 +87,7 @@ pub fn start_run() {
     let State { scheduler: s, gate, .. } = unsafe { state() };
     gate.rng = Rng::for_purpose(s.settings().seed, 1);
     s.escaped(Escape::Parallel);
-    if s.parallel_policy().spreads() {
+    if s.parallel_policy().spreads_over_cores() {
         gate.placement.start();
     }
 }
@@ -239,7 +239,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         }
         // Who waits on a condition has left its mutex: nobody must come in between before this is booked.
         s.arrive_in_parallel(me, event, wait, deadline);
-        let pause = if s.alive > 1 { s.parallel_policy().pause() } else { 0 };
+        let pause = if s.alive > 1 { s.parallel_policy().sleep_nanoseconds() } else { 0 };
         if pause > 0 {
             nap(me, pause);
         }
@@ -360,7 +360,8 @@ fn may_go(it: &mut State, t: ThreadId) -> bool {
     let s = &mut it.scheduler;
     let policy = s.parallel_policy();
     !it.gate.shut
-        && (s.threads[t.index()].bumped || policy.may_run(t, &Others { enabled: &s.enabled, run: others > 0 }))
+        && (s.threads[t.index()].bumped
+            || policy.may_run(t, &ParallelPoint { enabled: &s.enabled, others_run: others > 0 }))
 }
 
 /// Rests until somebody lets the thread go.

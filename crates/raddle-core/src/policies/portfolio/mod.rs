@@ -9,11 +9,11 @@
 //! program's size puts it in. The shares were computed from the rates of all members on our corpus of bugs, with the aim
 //! that no program needs more than three times the runs of the policy that suits it best: [`shares`] has them, and
 //! `examples/shares.rs` of the command line writes that file. Every member has a part of the runs in each class, and
-//! beyond the last computed run all programs are alike. After each block of runs the command line shifts the budget to
+//! beyond the last computed run all programs are alike. After each round the command line shifts the budget to
 //! those that keep finding schedules that no run had before; none falls below a quarter of its share.
 //!
 //! The first of these runs are drawn, later ones are given in turn by the number of the run, as evenly as shares allow,
-//! so that luck decides less. The same seed gives the same campaign: shares come from complete blocks only, and count
+//! so that luck decides less. The same seed gives the same campaign: shares come from complete rounds only, and count
 //! schedules, never time.
 
 mod shares;
@@ -130,8 +130,8 @@ members! {
 /// Where the shares change: up to each of these runs, from the second one on, there are others.
 pub const ENDS: [u64; 12] = [2, 3, 4, 5, 6, 9, 10, 18, 36, 63, 120, 228];
 
-/// The last run of the first block is not shared by rates: it draws an order of the threads and keeps to it. Such a run may
-/// be much longer than others, and from what it shows PCT and others draw their points until the next block is over.
+/// The last run of the first round is not shared by rates: it draws an order of the threads and keeps to it. Such a run may
+/// be much longer than others, and from what it shows PCT and others draw their points until the next round is over.
 pub const TEACHES: (u64, Name) = (10, Name::Pct1);
 
 /// Up to this run members are drawn, after it they have their turns.
@@ -305,21 +305,21 @@ impl Policy for Portfolio {
         self.get().end();
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         // SAFETY: as for `get`; a run has started, so its member is built.
-        self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.watches()
+        self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.sees_every_point()
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
-        self.get().alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        self.get().no_choice(point);
     }
 }
 
 /// What a member is worth that finds nothing but new schedules: it has its whole share.
 const WORTH: u32 = 100;
 
-/// What each member is worth after a block, at most [`WORTH`] and at least a quarter of it: `runs` and `new` are how many
-/// runs it had so far and how many of their schedules were new, the later blocks weighing more.
+/// What each member is worth after a round, at most [`WORTH`] and at least a quarter of it: `runs` and `new` are how many
+/// runs it had so far and how many of their schedules were new, the later rounds weighing more.
 pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
     core::array::from_fn(|i| {
         // One success more than was seen: who has had no run yet is thought to find something new.

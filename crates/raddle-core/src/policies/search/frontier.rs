@@ -179,13 +179,13 @@ impl Frontier {
     }
 
     /// Which of several waiters is woken: any of them, and that is free.
-    pub fn pick(&mut self, waiters: Threads) -> Option<ThreadId> {
+    pub fn choose_waiter(&mut self, waiters: Threads) -> Option<ThreadId> {
         let taken = self.ask(waiters.count_ones() - 1, 0).map_or(0, |k| k as usize + 1);
         each(waiters).nth(taken).map(|t| ThreadId(t as u16))
     }
 
     /// The last run does not count.
-    pub fn undo(&mut self) {
+    pub fn run_discarded(&mut self) {
         self.undone = true;
     }
 
@@ -195,7 +195,7 @@ impl Frontier {
     }
 
     /// What was explored, if no run is left.
-    pub fn over(&self) -> Option<Explored> {
+    pub fn exhausted(&self) -> Option<Explored> {
         self.finished.then(|| {
             // Only the last bound is left out, if that.
             let refused =

@@ -20,7 +20,7 @@ pub fn steps(given: f64, seen: u64) -> u64 {
 
 /// The steps after which a thread's priority falls: after the k_i-th one to d−i. Valid when zeroed, for depth 0.
 #[repr(C)]
-pub struct Changes {
+pub struct ChangePoints {
     depth: usize,
     /// The smallest k_i that is still to come, so that most steps compare one number.
     next: u64,
@@ -28,7 +28,7 @@ pub struct Changes {
     at: [u64; MAX_DEPTH],
 }
 
-impl Changes {
+impl ChangePoints {
     /// Has change points for this depth from now on, which are to be drawn; at most [`MAX_DEPTH`].
     pub fn start(&mut self, depth: usize) {
         self.depth = depth.clamp(1, MAX_DEPTH);
