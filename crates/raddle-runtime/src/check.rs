@@ -23,7 +23,7 @@ use crate::control::{self, scheduler, wait_through, Mode};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait};
-use crate::scheduler::Decides;
+use crate::scheduler::RunKind;
 use crate::switch::{self, identity};
 use crate::{dispatch, failure, points, race, real, sys, tls};
 
@@ -42,15 +42,15 @@ pub struct Options {
 }
 
 /// The program carries the note.
-static PRESENT: AtomicBool = AtomicBool::new(false);
+static HAS_CHECKS: AtomicBool = AtomicBool::new(false);
 /// Checks that were reached.
 static REACHED: AtomicU32 = AtomicU32::new(0);
 /// 1 while a check is on, 2 when others wait for its end.
 static BUSY: AtomicU32 = AtomicU32::new(0);
 /// The run is made for the second time.
-static REPEATS: AtomicBool = AtomicBool::new(false);
+static REPEATED: AtomicBool = AtomicBool::new(false);
 /// The body has been run once.
-static WARM: AtomicBool = AtomicBool::new(false);
+static WARMED_UP: AtomicBool = AtomicBool::new(false);
 /// Everything that the first check sets up has been set up.
 static SET_UP: AtomicBool = AtomicBool::new(false);
 
@@ -72,7 +72,7 @@ pub fn find_note() -> bool {
     let mut found = false;
     // SAFETY: the visitor writes the flag only.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut found).cast()) };
-    PRESENT.store(found, Ordering::Relaxed);
+    HAS_CHECKS.store(found, Ordering::Relaxed);
     found
 }
 
@@ -100,13 +100,13 @@ unsafe fn has_note(start: usize, size: usize) -> bool {
 }
 
 /// Whether the program has checks.
-pub fn present() -> bool {
-    PRESENT.load(Ordering::Relaxed)
+pub fn program_has_checks() -> bool {
+    HAS_CHECKS.load(Ordering::Relaxed)
 }
 
 /// Whether the current run is a repetition.
-pub fn repeats() -> bool {
-    REPEATS.load(Ordering::Relaxed)
+pub fn is_repeated() -> bool {
+    REPEATED.load(Ordering::Relaxed)
 }
 
 /// Runs `body` under control, as often as the command line says. See `include/raddle.h`.
@@ -118,10 +118,12 @@ pub unsafe extern "C-unwind" fn raddle_runtime_check(
 ) -> c_int {
     // SAFETY: the caller's options and body.
     unsafe {
-        let Some(block) = control::block().filter(|_| present()) else { return c_int::from(body(argument) != 0) };
+        let Some(block) = control::block().filter(|_| program_has_checks()) else {
+            return c_int::from(body(argument) != 0);
+        };
         if control::current().is_some() {
-            let _inside = control::Inside::here();
-            say(block, format_args!("a check inside the body of another one cannot be run"));
+            let _leave = control::LeaveOnDrop::armed();
+            write_report(block, format_args!("a check inside the body of another one cannot be run"));
             return 2;
         }
         enter();
@@ -139,7 +141,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, lengt
     // SAFETY: the caller's text.
     unsafe {
         if control::current().is_some() {
-            let _inside = control::Inside::here();
+            let _leave = control::LeaveOnDrop::armed();
             let text = core::slice::from_raw_parts(text.cast::<u8>(), length);
             let text = core::str::from_utf8(text).unwrap_or("(a message that is no text)");
             failure::write_message(scheduler().results(), format_args!("{text}"));
@@ -163,7 +165,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_report(buffer: *mut c_char, size:
     text.len()
 }
 
-fn say(block: &Block, text: core::fmt::Arguments<'_>) {
+fn write_report(block: &Block, text: core::fmt::Arguments<'_>) {
     use core::fmt::Write;
     struct Into<'a>(&'a mut [u8; 1024], usize);
     impl Write for Into<'_> {
@@ -217,7 +219,7 @@ unsafe fn serve(block: &'static Block, options: *const Options, body: Body, argu
                     continue;
                 }
             }
-            result |= fulfil(block, body, argument);
+            result |= make_series(block, body, argument);
             control.event.fetch_or(event::DONE, Ordering::AcqRel);
             sys::futex_wake_shared(&control.event);
         }
@@ -258,9 +260,9 @@ unsafe fn set_up(block: &'static Block) {
         }
         crate::signals::kernel::adopt_main();
         points::thread::adopt_main();
-        points::identity::adopt_main();
+        points::thread_attributes::adopt_main();
         dispatch::arm(ThreadId::MAIN);
-        points::call::start_run();
+        points::sync_function::start_run();
         // An object that allocates its thread-local storage on first use cannot be put back.
         if switch::fibers() && tls::survey() {
             identity::allow_reuse();
@@ -277,14 +279,14 @@ unsafe fn stop_control() {
 }
 
 /// Makes a series of runs; says whether one failed.
-unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
+unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
-    crate::access::places::learn(&block.racy_places);
-    if !WARM.swap(true, Ordering::Relaxed) {
+    crate::access::racy_places::load(&block.racy_places);
+    if !WARMED_UP.swap(true, Ordering::Relaxed) {
         // Whether it fails says nothing about a run: there is one in every process, and it is nobody's.
         // SAFETY: the caller's body.
-        unsafe { iterate(0, Decides::Nobody, body, argument) };
+        unsafe { iterate(0, RunKind::WarmUp, body, argument) };
     }
     for (run, i) in (first..=last).zip(0..SUMMARIES) {
         let seed = block.settings.run_seed(run);
@@ -293,7 +295,7 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
         // SAFETY: the caller's body; the command line reads the summaries, and writes settings, after the series.
         unsafe {
             (*(block as *const Block).cast_mut()).settings.number = run;
-            let Some(failed) = iterate(seed, Decides::Engine, body, argument) else {
+            let Some(failed) = iterate(seed, RunKind::Counted, body, argument) else {
                 // No schedule is left.
                 return 0;
             };
@@ -301,14 +303,14 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
             if failed {
                 return 1;
             }
-            if race::news(block) {
+            if race::has_reportable(block) {
                 // The command line looks at it, and goes on behind it.
                 return 0;
             }
-            if run.is_power_of_two() && !replays && again_is_possible() {
+            if run.is_power_of_two() && !replays && can_be_repeated() {
                 let before = (*summaries)[i];
-                if iterate(seed, Decides::LastRun, body, argument) != Some(false) || summary().hash != before.hash {
-                    leaked();
+                if iterate(seed, RunKind::Repeated, body, argument) != Some(false) || summary().hash != before.hash {
+                    report_leak();
                     return 1;
                 }
             }
@@ -319,18 +321,18 @@ unsafe fn fulfil(block: &Block, body: Body, argument: *mut c_void) -> c_int {
 }
 
 /// Whether the log holds all decisions of the last run, and nothing came from outside.
-unsafe fn again_is_possible() -> bool {
+unsafe fn can_be_repeated() -> bool {
     // SAFETY: between two runs.
     let s = unsafe { scheduler() };
     let capacity = s.settings().log_capacity;
     let results = s.results();
-    results.log_len < capacity && results.escapes & !QUIET == 0
+    results.log_len < capacity && results.escapes & !REPEATABLE == 0
 }
 
 /// Escapes that do not make a run unrepeatable.
-const QUIET: u64 = 1 << Escape::Futex as u32;
+const REPEATABLE: u64 = 1 << Escape::Futex as u32;
 
-unsafe fn leaked() {
+unsafe fn report_leak() {
     // SAFETY: between two runs.
     let s = unsafe { scheduler() };
     if s.results().message_len == 0 {
@@ -349,12 +351,12 @@ unsafe fn summary() -> Summary {
 }
 
 /// Makes one run; says whether the body failed. `None`: the policy has no schedule left.
-unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void) -> Option<bool> {
+unsafe fn iterate(seed: u64, kind: RunKind, body: Body, argument: *mut c_void) -> Option<bool> {
     // SAFETY: all other threads of the run before have ended.
     unsafe {
-        REPEATS.store(decides == Decides::LastRun, Ordering::Relaxed);
-        scheduler().restart(seed, decides);
-        if scheduler().is_over() {
+        REPEATED.store(kind == RunKind::Repeated, Ordering::Relaxed);
+        scheduler().restart(seed, kind);
+        if scheduler().is_exhausted() {
             return None;
         }
         race::start_run();
@@ -365,21 +367,21 @@ unsafe fn iterate(seed: u64, decides: Decides, body: Body, argument: *mut c_void
         // What it did last is part of this run, and what follows is not under control.
         Lease::end(scheduler());
         if scheduler().alive > 1 {
-            wait_for_the_rest();
+            run_leftovers();
         }
         stop_control();
-        forget_the_unjoined();
-        REPEATS.store(false, Ordering::Relaxed);
+        join_leftovers();
+        REPEATED.store(false, Ordering::Relaxed);
         let results = scheduler().results();
         results.outcome = if failed { Outcome::BodyFailed } else { Outcome::Exited } as u32;
-        scheduler().tell_end();
+        scheduler().policy_run_ended();
         Some(failed)
     }
 }
 
 /// The body is over: threads that it did not wait for are run to their ends. One that cannot end is an
 /// error (see `failure::deadlock`).
-unsafe fn wait_for_the_rest() {
+unsafe fn run_leftovers() {
     // SAFETY: the main thread holds the baton.
     unsafe {
         scheduler().ending = true;
@@ -394,7 +396,7 @@ unsafe fn wait_for_the_rest() {
 }
 
 /// Threads that have ended and that nobody joined: they are joined now.
-unsafe fn forget_the_unjoined() {
+unsafe fn join_leftovers() {
     // SAFETY: between two runs; the threads have ended, and the program has no use for them any more.
     unsafe {
         for i in 1..scheduler().created {

@@ -5,8 +5,8 @@
 //! switch, because the next thread takes its own.
 //!
 //! In a parallel run the baton is a lock, which a thread holds while it is in the runtime: [`current`] takes it, and
-//! whoever got an answer there owes a [`leave`], which an [`Inside`] makes. Where the runtime calls the program, or
-//! something that waits in the kernel, it does so [`outside`].
+//! whoever got an answer there owes a [`leave`], which a [`LeaveOnDrop`] makes. Where the runtime calls the program, or
+//! something that waits in the kernel, it does so [`unlocked`].
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -18,8 +18,8 @@ use raddle_protocol::{Block, PolicySettings};
 
 use crate::access::lease::Lease;
 use crate::access::Access;
-use crate::model::descriptor::Closed;
-use crate::points::keys::Destructors;
+use crate::model::descriptor::ClosedDescriptors;
+use crate::points::thread_keys::Destructors;
 use crate::race::{self, Detector};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names::{self, Names};
@@ -28,7 +28,7 @@ use crate::scheduler::Scheduler;
 use crate::signals::kernel::{self as signals, Mailbox};
 use crate::signals::Signals;
 use crate::switch::gate::{self, Gate};
-use crate::switch::os::Baton;
+use crate::switch::os_threads::Baton;
 use crate::tls::Segments;
 use crate::{dispatch, failure, policies, switch, sys};
 
@@ -78,7 +78,7 @@ pub struct State {
     /// The scheduler.
     pub scheduler: Scheduler,
     /// Descriptors that only this process can feed: see `points::descriptor`.
-    pub closed_descriptors: Closed,
+    pub closed_descriptors: ClosedDescriptors,
     destructors: Destructors,
     /// Thread-local storage of all threads.
     pub segments: Segments,
@@ -202,7 +202,7 @@ pub fn reserve() {
 
 /// Touches what every run writes to, before a fork: a page that is there is copied at the first write,
 /// while a page that is not costs two faults when it is read first.
-pub fn touch() {
+pub fn prefault() {
     // SAFETY: there is one thread; the memory is reserved, and what is written is what is there.
     unsafe {
         let state = STATE_ADDRESS as *mut State;
@@ -262,7 +262,7 @@ pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     let s = unsafe { scheduler() };
     // SAFETY: the block is mapped and the policy's memory fresh, or its own.
     unsafe { s.start(block as *const Block as *mut Block, policy, policy_memory(block, policy)) };
-    if s.is_over() {
+    if s.is_exhausted() {
         sys::exit_group(0);
     }
     let pointer = sys::thread_pointer();
@@ -312,17 +312,17 @@ pub fn leave() {
 
 /// A thread's time in the runtime, after [`current`] has answered. Frames that hold one may be unwound through
 /// without dropping it: whoever unwinds has let go of the lock before.
-pub struct Inside(());
+pub struct LeaveOnDrop(());
 
-impl Inside {
+impl LeaveOnDrop {
     /// From here on.
     #[inline(always)]
-    pub fn here() -> Inside {
-        Inside(())
+    pub fn armed() -> LeaveOnDrop {
+        LeaveOnDrop(())
     }
 }
 
-impl Drop for Inside {
+impl Drop for LeaveOnDrop {
     #[inline(always)]
     fn drop(&mut self) {
         leave();
@@ -331,21 +331,21 @@ impl Drop for Inside {
 
 /// Calls the program's own code, or something that waits in the kernel, without the lock of a parallel run.
 #[inline(always)]
-pub fn outside<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+pub fn unlocked<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     if !parallel() {
         return call();
     }
-    let depth = gate::open();
+    let depth = gate::leave_fully();
     let result = call();
-    gate::close(me, depth);
+    gate::reenter(me, depth);
     result
 }
 
 /// The calling thread leaves the runtime for good: it goes on in the program's own code and does not come back here.
 #[inline(always)]
-pub fn let_go() {
+pub fn leave_for_good() {
     if parallel() {
-        gate::open();
+        gate::leave_fully();
     }
 }
 
@@ -383,7 +383,7 @@ pub fn point(me: ThreadId, kind: EventKind, object: usize) {
 
 /// A schedule point before an access of so many bytes.
 #[inline]
-pub fn access(me: ThreadId, kind: EventKind, address: usize, bytes: usize) {
+pub fn access_point(me: ThreadId, kind: EventKind, address: usize, bytes: usize) {
     wait(me, Event::with(kind, address, bytes.min(u32::MAX as usize) as u32), Wait::None, NEVER);
 }
 
@@ -416,12 +416,12 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
         // SAFETY: `me` holds the baton again.
         let s = unsafe { scheduler() };
         if next != me && s.instrumented {
-            s.attention.reset();
+            s.spin_sampler.reset();
         }
         let wake = s.depart(me);
         if s.detects {
             // SAFETY: as above.
-            unsafe { race::world(me, event.kind, false) };
+            unsafe { race::through_kernel(me, event.kind, false) };
         }
         if s.threads[me.index()].signals != 0 {
             signals::deliver(me);
@@ -441,11 +441,11 @@ pub unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
     unsafe {
         // A loop that makes calls is not one of reads alone.
         if !kind.is_access() {
-            state().access.spins.progress(me);
-            scheduler().attention.reset();
+            state().access.spin_loops.progress(me);
+            scheduler().spin_sampler.reset();
         }
         if scheduler().detects {
-            race::world(me, kind, true);
+            race::through_kernel(me, kind, true);
         }
     }
 }
@@ -488,13 +488,13 @@ pub fn mailbox() -> &'static Mailbox {
 /// not trapped. In a parallel run others go on meanwhile: the library has locks of its own, and who holds one of
 /// them may want ours.
 #[inline]
-pub fn really<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+pub fn call_real<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     // SAFETY: `me` holds the baton.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside += 1;
     let selector = dispatch::selector(me);
     let before = selector.swap(0, Ordering::Relaxed);
-    let result = outside(me, call);
+    let result = unlocked(me, call);
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);
     thread.inside -= 1;

@@ -4,7 +4,7 @@
 //! Syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH) is armed per thread: while the thread's
 //! selector says so, a system call from outside this library's text raises SIGSYS, and the handler
 //! performs it in the model. It is not inherited by children. Calls into the real library set the
-//! selector to allow (`control::really`), because libc blocks all signals in places, and a trapped
+//! selector to allow (`control::call_real`), because libc blocks all signals in places, and a trapped
 //! call with SIGSYS blocked would kill the process.
 
 use core::arch::global_asm;
@@ -223,7 +223,7 @@ impl Request {
     ///
     /// # Safety
     /// As for the system call.
-    pub unsafe fn really(&self) -> isize {
+    pub unsafe fn pass_to_kernel(&self) -> isize {
         let [a, b, c, d, e, f] = self.arguments;
         // SAFETY: the caller's promise.
         unsafe { sys::syscall6(self.number, a, b, c, d, e, f) }
@@ -255,11 +255,11 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
     let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
     if control::parallel() && is_the_librarys(request.number, at(libc::REG_RIP)) {
         // SAFETY: the library's own system call.
-        registers[libc::REG_RAX as usize] = unsafe { request.really() } as i64;
+        registers[libc::REG_RAX as usize] = unsafe { request.pass_to_kernel() } as i64;
         return;
     }
     let me = control::current();
-    let _inside = me.map(|_| control::Inside::here());
+    let _leave = me.map(|_| control::LeaveOnDrop::armed());
     let me = me.filter(|_| !from_loader);
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
@@ -278,7 +278,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
     }
     let before = errno();
     // SAFETY: the program's own system call.
-    let result = unsafe { me.map_or_else(|| request.really(), |me| perform(me, request)) };
+    let result = unsafe { me.map_or_else(|| request.pass_to_kernel(), |me| perform(me, request)) };
     set_errno(before);
     registers[libc::REG_RAX as usize] = result as i64;
     if crate::switch::fibers() {
@@ -381,7 +381,7 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
             _ => match points::system_call(me, &request) {
                 Some(result) => result,
                 // Nobody knows whether it waits.
-                None => control::outside(me, || request.really()),
+                None => control::unlocked(me, || request.pass_to_kernel()),
             },
         }
     }
@@ -401,7 +401,7 @@ fn lock_of_its_own(me: ThreadId, request: &Request, through_libc: bool) {
             !futex::is_wait(operation as c_int)
                 || harness
                 || of_std
-                || control::state().access.spins.comes_from(me, word)
+                || control::state().access.spin_loops.last_atomic_is_near(me, word)
         };
         let sees_atomics = access::offers() != 0 && s.settings().run.points >= Points::Atomic;
         if !sees_atomics || !is_seen() {
@@ -426,19 +426,19 @@ pub unsafe extern "C-unwind" fn syscall(
     let result = unsafe {
         match control::current() {
             Some(me) if !must_run_in_place(number) => {
-                let _inside = control::Inside::here();
+                let _leave = control::LeaveOnDrop::armed();
                 if number == libc::SYS_futex {
                     lock_of_its_own(me, &request, true);
                 }
                 perform(me, request)
             }
             Some(me) => {
-                let _inside = control::Inside::here();
+                let _leave = control::LeaveOnDrop::armed();
                 needs_os_threads(&request);
                 in_place(me, &request);
-                request.really()
+                request.pass_to_kernel()
             }
-            None => request.really(),
+            None => request.pass_to_kernel(),
         }
     };
     points::result(result)

@@ -11,7 +11,7 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
 
 use crate::access::lease::Lease;
-use crate::points::call;
+use crate::points::sync_function;
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
 use crate::{control, sys, syscall};
@@ -19,7 +19,7 @@ use crate::{control, sys, syscall};
 /// The status of a process that the runtime ended; the command line goes by the outcome instead.
 const STATUS: i32 = 125;
 /// How long a frozen run waits to be looked at.
-const PATIENCE: u64 = 60_000_000_000;
+const FREEZE_LIMIT: u64 = 60_000_000_000;
 
 /// Every thread waits for another.
 pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
@@ -28,8 +28,8 @@ pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
         stop(scheduler, Outcome::ThreadsLeft);
     }
     scheduler.results().thread = u32::from(me.0);
-    scheduler.tell_alone(me);
-    scheduler.tell_end();
+    scheduler.report_no_choice(me);
+    scheduler.policy_run_ended();
     stop(scheduler, Outcome::Deadlock)
 }
 
@@ -47,7 +47,7 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     results.diverged_expected = divergence.expected.map_or(u32::MAX, |d| d.0);
     results.diverged_found = divergence.found.0;
     results.diverged_enabled = u32::from(divergence.enabled);
-    if crate::check::repeats() {
+    if crate::check::is_repeated() {
         write_message(
             scheduler.results(),
             format_args!(
@@ -71,7 +71,7 @@ pub fn needs_os_threads(reason: OsReason) {
     // SAFETY: the calling thread is under control, so it holds the baton.
     let scheduler = unsafe { control::scheduler() };
     scheduler.shared_block().control.os_reason.store(reason as u32, Ordering::Relaxed);
-    scheduler.tell_undo();
+    scheduler.policy_run_discarded();
     record(scheduler, Outcome::NeedsOsThreads);
     sys::exit_group(STATUS)
 }
@@ -96,7 +96,7 @@ pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
     Lease::end(scheduler);
     scheduler.results().outcome = outcome as u32;
     if outcome == Outcome::Exited {
-        scheduler.tell_end();
+        scheduler.policy_run_ended();
     }
     if outcome != Outcome::Exited {
         report_threads(scheduler);
@@ -130,7 +130,7 @@ pub fn freeze(block: &Block) {
     control.event.fetch_or(event::FROZEN, Ordering::AcqRel);
     sys::futex_wake_shared(&control.event);
     let start = sys::real_monotonic();
-    while control.release.load(Ordering::Acquire) == 0 && sys::real_monotonic() - start < PATIENCE {
+    while control.release.load(Ordering::Acquire) == 0 && sys::real_monotonic() - start < FREEZE_LIMIT {
         sys::futex_wait_shared(&control.release, 0, Some(1_000_000_000));
     }
 }
@@ -167,8 +167,8 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
         name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,
         context: if parked { thread.context as u64 } else { 0 },
-        call: call::of(t),
-        returned: call::returned_to(t),
+        call: sync_function::of(t),
+        returned: sync_function::returned_to(t),
     }
 }
 

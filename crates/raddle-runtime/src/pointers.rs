@@ -12,7 +12,7 @@ const LARGEST: usize = 16384;
 /// touches only the memory that its threads need. Each table lies before the ones that are smaller than it:
 /// the end of all this is what every run touches.
 #[repr(C)]
-pub struct Pointers {
+pub struct ThreadPointers {
     slot: [Slot; SLOTS],
     /// Slots of the current table; 0 before the first insertion.
     size: usize,
@@ -23,7 +23,7 @@ pub struct Pointers {
 const SLOTS: usize = 2 * LARGEST - SMALLEST;
 
 /// Bytes at the end that a run with few threads touches.
-pub const SMALL: usize = size_of::<Pointers>() - (SLOTS - SMALLEST) * size_of::<Slot>();
+pub const SMALL: usize = size_of::<ThreadPointers>() - (SLOTS - SMALLEST) * size_of::<Slot>();
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -33,7 +33,7 @@ struct Slot {
 
 const FREE: Slot = Slot { pointer: 0, thread: ThreadId::MAIN };
 
-impl Pointers {
+impl ThreadPointers {
     /// Where a table of so many slots starts.
     fn start(size: usize) -> usize {
         SLOTS + SMALLEST - 2 * size
@@ -41,11 +41,11 @@ impl Pointers {
 
     fn home(&self, pointer: usize) -> usize {
         let hash = (pointer >> 6).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-        Pointers::start(self.size) + (hash & (self.size - 1))
+        ThreadPointers::start(self.size) + (hash & (self.size - 1))
     }
 
     fn after(&self, at: usize) -> usize {
-        let start = Pointers::start(self.size);
+        let start = ThreadPointers::start(self.size);
         start + ((at - start + 1) & (self.size - 1))
     }
 
@@ -81,7 +81,7 @@ impl Pointers {
     fn grow(&mut self) {
         let old = self.size;
         self.size = (2 * old).max(SMALLEST);
-        for i in (0..old).map(|i| Pointers::start(old) + i) {
+        for i in (0..old).map(|i| ThreadPointers::start(old) + i) {
             let moved = core::mem::replace(&mut self.slot[i], FREE);
             if moved.pointer != 0 {
                 let at = self.find(moved.pointer);
@@ -127,7 +127,7 @@ mod tests {
     fn agrees_with_a_map() {
         let mut rng = Rng::new(9);
         // SAFETY: documented as valid when zeroed.
-        let mut pointers: Box<Pointers> = unsafe { Box::new(core::mem::zeroed()) };
+        let mut pointers: Box<ThreadPointers> = unsafe { Box::new(core::mem::zeroed()) };
         let mut reference = HashMap::new();
         for i in 0..100_000u32 {
             let pointer = 0x7fff_0000_0000 + rng.below(3000) as usize * 0x801000;

@@ -50,7 +50,7 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
 }
 
 /// Stops the build when the runtime could not use the policy.
-pub const fn checked(descriptor: &'static Descriptor) -> &'static Descriptor {
+pub const fn validated(descriptor: &'static Descriptor) -> &'static Descriptor {
     policy_list::assert_valid(descriptor);
     let outlives_runs = matches!(descriptor.kind, Kind::Systematic);
     let most = if outlives_runs { SEARCH_BYTES } else { STATE_SIZE };
@@ -68,7 +68,7 @@ macro_rules! register {
         const _: () = {
             extern "C" fn __raddle_register() {
                 // No item of ours: the expression means what it means at the caller's.
-                $($crate::policies::register(const { $crate::policies::checked(&$descriptor) });)+
+                $($crate::policies::register(const { $crate::policies::validated(&$descriptor) });)+
             }
             #[used]
             #[link_section = ".init_array"]

@@ -30,13 +30,13 @@ pub unsafe fn prepare(block: &Block, run: u64) {
 /// # Safety
 /// The run is over.
 #[link_section = "raddle_run"]
-pub unsafe fn passed(block: &Block, scratch: i32, index: u64, status: c_int) -> bool {
+pub unsafe fn count_good_run(block: &Block, scratch: i32, index: u64, status: c_int) -> bool {
     let results = &block.results;
     let good = status == block.settings.expect_exit << 8
         && results.outcome == Outcome::Exited as u32
         && block.control.strays.load(Ordering::Relaxed) == 0
         && (index as usize) < SUMMARIES
-        && !race::news(block)
+        && !race::has_reportable(block)
         && is_empty(scratch);
     if !good {
         return false;

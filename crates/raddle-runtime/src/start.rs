@@ -52,10 +52,10 @@ pub fn attach() {
             control::set_block(block);
             control::reserve();
         }
-        Err(unusable) => {
+        Err(error) => {
             let mut output = Output::to(2);
             // If standard error is closed, there is nowhere left to report that.
-            let _ = writeln!(output, "raddle: {unusable}").and_then(|()| output.flush());
+            let _ = writeln!(output, "raddle: {error}").and_then(|()| output.flush());
             control::pass_through();
         }
     }
@@ -72,7 +72,7 @@ pub fn prepare() {
     points::find_errno();
     points::thread::prepare();
     points::process::prepare();
-    points::identity::prepare();
+    points::thread_attributes::prepare();
     dispatch::prepare();
     crate::switch::prepare();
     open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
@@ -87,7 +87,7 @@ fn descriptor_from_environment() -> Option<i32> {
     let mut buffer = [0u8; 4096];
     let mut matched = 0;
     let mut number: Option<i32> = None;
-    let key = concat_key();
+    let key = block_key();
     // SAFETY: a path ended by zero, and a buffer of the length given.
     unsafe {
         let fd = syscall!(sys::SYS_open, c"/proc/self/environ".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
@@ -120,14 +120,14 @@ fn descriptor_from_environment() -> Option<i32> {
     number
 }
 
-fn concat_key() -> &'static [u8] {
+fn block_key() -> &'static [u8] {
     debug_assert_eq!(FD_VARIABLE, "RADDLE_BLOCK");
     b"RADDLE_BLOCK="
 }
 
 /// Why the block cannot be used.
 #[derive(Debug, PartialEq)]
-enum Unusable {
+enum AttachError {
     /// The descriptor is not that of a block.
     NoBlock { fd: i32 },
     /// The block is that of a raddle built from other sources.
@@ -136,22 +136,22 @@ enum Unusable {
     NotMapped { error: isize },
 }
 
-impl Display for Unusable {
+impl Display for AttachError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unusable::NoBlock { fd } => write!(
+            AttachError::NoBlock { fd } => write!(
                 f,
                 "descriptor {fd}, which {FD_VARIABLE} names, is not a block of shared memory from raddle, so the \
                  program runs without control; unset {FD_VARIABLE}, or start the program with `raddle test`"
             ),
-            Unusable::OtherLayout { layout } => write!(
+            AttachError::OtherLayout { layout } => write!(
                 f,
                 "the block of shared memory has layout {layout:016x}, but this runtime library (version {}) expects \
                  {LAYOUT:016x}, so the program runs without control; rebuild the library from the sources of this \
                  raddle, or leave out --runtime and RADDLE_RUNTIME",
                 env!("CARGO_PKG_VERSION")
             ),
-            Unusable::NotMapped { error } => write!(
+            AttachError::NotMapped { error } => write!(
                 f,
                 "the block of shared memory cannot be mapped at {ADDRESS:#x} (error {error}), so the program runs \
                  without control; that address must be free, and the limit of address space (ulimit -v) high enough"
@@ -163,15 +163,15 @@ impl Display for Unusable {
 const _: () = assert!(offset_of!(Block, magic) == 0 && offset_of!(Block, layout) == 8);
 
 /// Looks at the first words of a block, which every build of raddle has in the same place, and at its size.
-fn check_header(fd: i32, header: &[u64; 2], size: usize) -> Result<(), Unusable> {
+fn verify_header(fd: i32, header: &[u64; 2], size: usize) -> Result<(), AttachError> {
     match *header {
         [MAGIC, LAYOUT] if size >= Block::LOG_OFFSET => Ok(()),
-        [MAGIC, layout] if layout != LAYOUT => Err(Unusable::OtherLayout { layout }),
-        _ => Err(Unusable::NoBlock { fd }),
+        [MAGIC, layout] if layout != LAYOUT => Err(AttachError::OtherLayout { layout }),
+        _ => Err(AttachError::NoBlock { fd }),
     }
 }
 
-fn map_block(fd: i32) -> Result<*mut Block, Unusable> {
+fn map_block(fd: i32) -> Result<*mut Block, AttachError> {
     // SAFETY: the kernel fills the structure and the header, which may hold any numbers. MAP_FIXED_NOREPLACE replaces
     // nothing; the file's size is checked against its contents.
     unsafe {
@@ -179,7 +179,7 @@ fn map_block(fd: i32) -> Result<*mut Block, Unusable> {
         let mut header = [0u64; 2];
         syscall!(libc::SYS_fstat, fd, &mut stat as *mut _);
         syscall!(libc::SYS_pread64, fd, header.as_mut_ptr(), size_of_val(&header), 0);
-        check_header(fd, &header, stat.st_size as usize)?;
+        verify_header(fd, &header, stat.st_size as usize)?;
         let flags = libc::MAP_SHARED | libc::MAP_FIXED_NOREPLACE;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let at = syscall!(sys::SYS_mmap, ADDRESS, stat.st_size, protection, flags, fd, 0);
@@ -187,7 +187,7 @@ fn map_block(fd: i32) -> Result<*mut Block, Unusable> {
         syscall!(libc::SYS_close, fd);
         match at as usize {
             ADDRESS => Ok(ADDRESS as *mut Block),
-            _ => Err(Unusable::NotMapped { error: -at }),
+            _ => Err(AttachError::NotMapped { error: -at }),
         }
     }
 }
@@ -197,7 +197,7 @@ unsafe fn clean_environment(environment: *mut *mut c_char) {
     let bound = control::block().is_some_and(|block| block.settings.flags & flag::BIND_NOW != 0);
     let ours = |entry: &[u8]| {
         entry.starts_with(b"LD_PRELOAD=")
-            || entry.starts_with(concat_key())
+            || entry.starts_with(block_key())
             || entry == b"RADDLE_BIND=1"
             || bound && entry == b"LD_BIND_NOW=1"
     };
@@ -267,14 +267,14 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
                     serve(block)
                 } else {
                     if crate::switch::fibers() {
-                        points::incarnate::provide_identities(&block.settings.stacks);
+                        points::new_identity::provide_identities(&block.settings.stacks);
                     }
-                    crate::access::places::learn(&block.racy_places);
+                    crate::access::racy_places::load(&block.racy_places);
                     control::policy(block)
                 };
                 begin_run(block, policy);
             } else if block.settings.flags & flag::FORK_SERVER != 0 {
-                fall_back(block, fallback::THREADS);
+                refuse_fork_server(block, fallback::THREADS);
             }
         }
         let main: Main = core::mem::transmute(MAIN.load(Ordering::Relaxed));
@@ -292,7 +292,7 @@ fn ready_main() {
     crate::signals::kernel::take_over();
     crate::signals::kernel::adopt_main();
     points::thread::adopt_main();
-    points::identity::adopt_main();
+    points::thread_attributes::adopt_main();
     crate::tick::prepare();
 }
 
@@ -301,7 +301,7 @@ fn ready_main() {
 fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     control::start_run(block, policy);
     dispatch::arm(ThreadId::MAIN);
-    points::call::start_run();
+    points::sync_function::start_run();
     crate::tick::start();
 }
 
@@ -320,7 +320,7 @@ fn can_serve(block: &Block) -> bool {
     let mut tasks = 0;
     list(c"/proc/self/task", &mut |_| tasks += 1);
     if tasks > 1 {
-        fall_back(block, fallback::THREADS);
+        refuse_fork_server(block, fallback::THREADS);
         return false;
     }
     let mut now = 0;
@@ -332,13 +332,13 @@ fn can_serve(block: &Block) -> bool {
     });
     let input_is_shared = block.settings.stdin[0] == 0;
     if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain || input_is_shared && !is_plain(0) {
-        fall_back(block, fallback::DESCRIPTORS);
+        refuse_fork_server(block, fallback::DESCRIPTORS);
         return false;
     }
     true
 }
 
-fn fall_back(block: &Block, why: u32) {
+fn refuse_fork_server(block: &Block, why: u32) {
     block.control.fallback.store(why, Ordering::Release);
     block.control.event.fetch_or(event::READY, Ordering::AcqRel);
     sys::futex_wake_shared(&block.control.event);
@@ -409,7 +409,7 @@ unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
         sys::futex_wake_shared(&control.event);
         let server = sys::getpid();
         let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
-        control::touch();
+        control::prefault();
         loop {
             match control.command.load(Ordering::Acquire) {
                 command::RUN => control.command.store(command::IDLE, Ordering::Release),
@@ -420,9 +420,9 @@ unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                 }
             }
             if crate::switch::fibers() {
-                points::incarnate::provide_identities(&block.settings.stacks);
+                points::new_identity::provide_identities(&block.settings.stacks);
             }
-            crate::access::places::learn(&block.racy_places);
+            crate::access::racy_places::load(&block.racy_places);
             let policy = control::policy(block);
             let (first, last) = (block.settings.first_run, block.settings.last_run);
             let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
@@ -443,7 +443,7 @@ unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
                 // A good run of a series is not worth a word.
-                if run == 0 || !series::passed(block, scratch, run - first, status) || run == last {
+                if run == 0 || !series::count_good_run(block, scratch, run - first, status) || run == last {
                     break status;
                 }
                 run += 1;
@@ -541,20 +541,20 @@ mod tests {
 
     #[test]
     fn a_block_of_another_build_is_told_from_what_is_no_block() {
-        assert_eq!(check_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET), Ok(()));
-        assert_eq!(check_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET - 1), Err(Unusable::NoBlock { fd: 7 }));
+        assert_eq!(verify_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET), Ok(()));
+        assert_eq!(verify_header(7, &[MAGIC, LAYOUT], Block::LOG_OFFSET - 1), Err(AttachError::NoBlock { fd: 7 }));
         // The block of another build may be smaller than ours.
-        assert_eq!(check_header(7, &[MAGIC, 0x1234], 4096), Err(Unusable::OtherLayout { layout: 0x1234 }));
-        assert_eq!(check_header(7, &[0, LAYOUT], Block::LOG_OFFSET), Err(Unusable::NoBlock { fd: 7 }));
+        assert_eq!(verify_header(7, &[MAGIC, 0x1234], 4096), Err(AttachError::OtherLayout { layout: 0x1234 }));
+        assert_eq!(verify_header(7, &[0, LAYOUT], Block::LOG_OFFSET), Err(AttachError::NoBlock { fd: 7 }));
     }
 
     #[test]
     fn messages_say_what_to_do() {
-        let text = Unusable::OtherLayout { layout: 0x1234 }.to_string();
+        let text = AttachError::OtherLayout { layout: 0x1234 }.to_string();
         assert!(text.contains("has layout 0000000000001234, but"), "{text}");
         assert!(text.contains(&format!("expects {LAYOUT:016x}")), "{text}");
         assert!(text.contains("rebuild the library from the sources of this raddle"), "{text}");
-        let text = Unusable::NoBlock { fd: 7 }.to_string();
+        let text = AttachError::NoBlock { fd: 7 }.to_string();
         assert!(text.starts_with("descriptor 7, which RADDLE_BLOCK names, is not a block"), "{text}");
     }
 }

@@ -11,7 +11,7 @@ use raddle_core::EventKind;
 use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
 
-use crate::control::{self, current, point, scheduler, Inside};
+use crate::control::{self, current, point, scheduler, LeaveOnDrop};
 use crate::dispatch::{install, text_contains};
 use crate::points::{errno, set_errno};
 use crate::syscall;
@@ -20,20 +20,20 @@ use crate::syscall;
 /// repeatable, is left alone.
 const TICK_MICROSECONDS: i64 = 250_000;
 
-struct Seen(UnsafeCell<u64>);
+struct LastPoints(UnsafeCell<u64>);
 
 // SAFETY: touched by the handler only, which runs on one thread at a time: the one that burns CPU.
-unsafe impl Sync for Seen {}
+unsafe impl Sync for LastPoints {}
 
-static SEEN: Seen = Seen(UnsafeCell::new(u64::MAX));
+static LAST_POINTS: LastPoints = LastPoints(UnsafeCell::new(u64::MAX));
 
-fn wanted() -> bool {
+fn is_enabled() -> bool {
     control::block().is_some_and(|block| block.settings.flags & flag::NO_TICK == 0)
 }
 
 /// Installs the handler: a fork copies it.
 pub fn prepare() {
-    if wanted() {
+    if is_enabled() {
         install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
     }
 }
@@ -41,7 +41,7 @@ pub fn prepare() {
 /// Starts the timer for this run: a fork does not copy it.
 #[link_section = "raddle_run"]
 pub fn start() {
-    if !wanted() {
+    if !is_enabled() {
         return;
     }
     let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
@@ -58,12 +58,12 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         return;
     }
     let Some(me) = current() else { return };
-    let _inside = Inside::here();
+    let _leave = LeaveOnDrop::armed();
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has entered a lease into the books.
         let points = scheduler().results().points;
-        let seen = SEEN.0.get().replace(points);
+        let seen = LAST_POINTS.0.get().replace(points);
         if seen != points {
             return;
         }
@@ -71,7 +71,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         scheduler().escaped(Escape::Tick);
         scheduler().made_no_progress(me);
         point(me, EventKind::Yield, 0);
-        SEEN.0.get().write(scheduler().results().points);
+        LAST_POINTS.0.get().write(scheduler().results().points);
         set_errno(before);
         if crate::switch::fibers() {
             crate::signals::fiber::before_return(context);

@@ -26,7 +26,7 @@ use raddle_core::{EventKind, ThreadId, MAX_THREADS};
 
 use crate::control::state;
 use crate::model::waiters::{bucket, Waiters};
-use crate::pointers::Pointers;
+use crate::pointers::ThreadPointers;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Wait, Wake};
 use crate::scheduler::timers::Timers;
@@ -67,14 +67,14 @@ impl fmt::Display for Broken {
     }
 }
 
-type Check = Result<(), Broken>;
+type Verified = Result<(), Broken>;
 
-fn wrong(what: &'static str, seen: u64, against: u64) -> Check {
+fn wrong(what: &'static str, seen: u64, against: u64) -> Verified {
     Err(Broken { what, thread: None, seen, against })
 }
 
 /// Compares what stands in one book with what follows from another.
-fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> Check {
+fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> Verified {
     let (seen, expected) = (seen.into(), expected.into());
     if seen == expected {
         return Ok(());
@@ -83,8 +83,8 @@ fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> C
 }
 
 /// Puts the thread into what is said about it.
-fn of(t: ThreadId, check: Check) -> Check {
-    check.map_err(|broken| Broken { thread: Some(t), ..broken })
+fn of(t: ThreadId, result: Verified) -> Verified {
+    result.map_err(|broken| Broken { thread: Some(t), ..broken })
 }
 
 /// A stack of a thread: empty when it is not known.
@@ -156,8 +156,8 @@ fn book() -> &'static mut Book {
 }
 
 /// Ends the run if something is wrong.
-fn insist(check: Check) {
-    if let Err(broken) = check {
+fn insist(result: Verified) {
+    if let Err(broken) = result {
         let counters = &book().counters;
         failure::internal(format_args!("{broken} (at point {}, step {})", counters.points, counters.steps));
     }
@@ -212,7 +212,7 @@ pub fn restarted() {
 ///
 /// # Safety
 /// The caller holds the baton; the thread is parked where it was born.
-pub unsafe fn incarnated(t: ThreadId, plain: bool) {
+pub unsafe fn identity_given(t: ThreadId, plain: bool) {
     // SAFETY: the caller's promise.
     let s = unsafe { &state().scheduler };
     let (book, thread) = (book(), &s.threads[t.index()]);
@@ -255,7 +255,7 @@ pub fn given_back(place: usize) {
     book().taken[place] = false;
 }
 
-fn count(s: &mut Scheduler, book: &mut Book) -> Check {
+fn count(s: &mut Scheduler, book: &mut Book) -> Verified {
     let (clock, capacity) = (s.clock.now(), s.settings().log_capacity);
     let results = s.results();
     let now = Counters {
@@ -270,7 +270,7 @@ fn count(s: &mut Scheduler, book: &mut Book) -> Check {
     grown(&before, &now, capacity)
 }
 
-fn grown(before: &Counters, now: &Counters, capacity: u64) -> Check {
+fn grown(before: &Counters, now: &Counters, capacity: u64) -> Verified {
     let grows = |what, now: u64, before: u64| same(what, now, now.max(before));
     grows("the virtual clock goes backwards", now.clock, before.clock)?;
     grows("points are lost", now.points, before.points)?;
@@ -284,14 +284,14 @@ fn grown(before: &Counters, now: &Counters, capacity: u64) -> Check {
 }
 
 /// Who had the baton, and who gets it.
-fn choice(s: &Scheduler, me: ThreadId, next: ThreadId) -> Check {
+fn choice(s: &Scheduler, me: ThreadId, next: ThreadId) -> Verified {
     of(me, same("decides without having the baton", s.current.0, me.0))?;
     of(next, same("goes on although it is not enabled", s.enabled.contains(next), true))?;
     of(next, same("goes on although it has ended", s.threads[next.index()].life == Life::Alive, true))
 }
 
 /// The sets of threads, and every thread by itself.
-fn threads(s: &Scheduler) -> Check {
+fn threads(s: &Scheduler) -> Verified {
     let living = s.threads[..s.created].iter().filter(|t| t.life == Life::Alive).count();
     same("living threads", s.alive as u64, living as u64)?;
     same("size of the enabled set", s.enabled.len() as u64, s.enabled.iter().count() as u64)?;
@@ -303,7 +303,7 @@ fn threads(s: &Scheduler) -> Check {
     (0..s.created).try_for_each(|i| thread(s, ThreadId(i as u16)))
 }
 
-fn thread(s: &Scheduler, t: ThreadId) -> Check {
+fn thread(s: &Scheduler, t: ThreadId) -> Verified {
     let thread = &s.threads[t.index()];
     let (enabled, polled) = (s.enabled.contains(t), s.polled.contains(t));
     if thread.life != Life::Alive {
@@ -340,7 +340,7 @@ fn unlike(wait: Wait) -> &'static str {
         Wait::Read(_) => "waits to read; enabled",
         Wait::Write(_) => "waits to write; enabled",
         Wait::Semaphore(_) => "waits for a semaphore; enabled",
-        Wait::Spin(_) => "waits for a spin lock; enabled",
+        Wait::SpinLock(_) => "waits for a spin lock; enabled",
         Wait::Once(_) => "waits for a once; enabled",
         Wait::Join(_) => "waits for a thread's end; enabled",
         Wait::Polled(_) => "waits for the outside; enabled",
@@ -348,7 +348,7 @@ fn unlike(wait: Wait) -> &'static str {
 }
 
 /// The chains of waiters, and whether everybody stands where it should.
-fn queues(s: &Scheduler) -> Check {
+fn queues(s: &Scheduler) -> Verified {
     chains(&s.waiters, s.created)?;
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         let (t, key) = (ThreadId(i as u16), s.waiters.links[i].key as u64);
@@ -372,7 +372,7 @@ fn queues(s: &Scheduler) -> Check {
     Ok(())
 }
 
-fn chains(waiters: &Waiters, created: usize) -> Check {
+fn chains(waiters: &Waiters, created: usize) -> Verified {
     let mut members = 0;
     for (b, &head) in waiters.head.iter().enumerate().filter(|(_, &head)| head != 0) {
         let (mut at, mut previous) = (head, 0);
@@ -390,7 +390,7 @@ fn chains(waiters: &Waiters, created: usize) -> Check {
 }
 
 /// The heap of deadlines, and whether everybody who needs one has one.
-fn deadlines(s: &Scheduler) -> Check {
+fn deadlines(s: &Scheduler) -> Verified {
     heap(&s.timers, s.created)?;
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         let (t, place) = (ThreadId(i as u16), s.timers.place[i] as usize);
@@ -407,7 +407,7 @@ fn deadlines(s: &Scheduler) -> Check {
     Ok(())
 }
 
-fn heap(timers: &Timers, created: usize) -> Check {
+fn heap(timers: &Timers, created: usize) -> Verified {
     for (i, entry) in timers.heap[..timers.len].iter().enumerate() {
         let t = ThreadId(entry.thread);
         of(t, same("has its timer in another place", timers.place[t.index()], i as u64 + 1))?;
@@ -419,13 +419,13 @@ fn heap(timers: &Timers, created: usize) -> Check {
 }
 
 /// No deadline is over after a decision: those who waited until then have been disturbed.
-fn expired(s: &Scheduler) -> Check {
+fn expired(s: &Scheduler) -> Verified {
     let Some((deadline, t)) = s.timers.first() else { return Ok(()) };
     of(t, same("sleeps beyond its deadline", s.clock.now() < deadline, true))
 }
 
 /// The table of thread pointers.
-fn pointers(s: &Scheduler, table: &Pointers) -> Check {
+fn pointers(s: &Scheduler, table: &ThreadPointers) -> Verified {
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         // A fiber is known by its pointer before its first turn; an OS thread's is not known here.
         let pointer = if thread.pointer != 0 { thread.pointer } else { thread.fs };
@@ -439,7 +439,7 @@ fn pointers(s: &Scheduler, table: &Pointers) -> Check {
 
 /// What threads wait for. A plain mutex may be held by a thread that has ended: that is the program's
 /// mistake. A robust one may not, unless its owner had more of them than are remembered.
-fn objects(s: &Scheduler) -> Check {
+fn objects(s: &Scheduler) -> Verified {
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         let (t, Wait::Mutex(mutex)) = (ThreadId(i as u16), thread.wait.get()) else { continue };
         if thread.life != Life::Alive || thread.wake != Wake::Go || s.ready(t) {
@@ -458,7 +458,7 @@ fn objects(s: &Scheduler) -> Check {
 }
 
 /// Pooled identities: each is one thread's, and the pool knows.
-fn identities(s: &Scheduler, book: &mut Book) -> Check {
+fn identities(s: &Scheduler, book: &mut Book) -> Verified {
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         let Some(place) = (thread.identity as usize).checked_sub(1) else { continue };
         if thread.life != Life::None {
@@ -472,7 +472,7 @@ fn identities(s: &Scheduler, book: &mut Book) -> Check {
 }
 
 /// The saved registers of fibers that do not run.
-fn contexts(s: &Scheduler, stacks: &[Stack], me: ThreadId, in_text: impl Fn(usize) -> bool) -> Check {
+fn contexts(s: &Scheduler, stacks: &[Stack], me: ThreadId, in_text: impl Fn(usize) -> bool) -> Verified {
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
         let t = ThreadId(i as u16);
         if thread.life != Life::Alive || t == me {
@@ -489,7 +489,7 @@ fn contexts(s: &Scheduler, stacks: &[Stack], me: ThreadId, in_text: impl Fn(usiz
 
 /// Whether a fiber stands on its own stack. A program may also have made stacks of its own, for handlers
 /// and coroutines; but never another thread's.
-fn own_place(s: &Scheduler, stacks: &[Stack], t: ThreadId, address: usize) -> Check {
+fn own_place(s: &Scheduler, stacks: &[Stack], t: ThreadId, address: usize) -> Verified {
     same("stands at an odd address", address as u64 % 8, 0u64)?;
     if stacks[t.index()].contains(address) {
         return Ok(());
@@ -502,7 +502,7 @@ fn own_place(s: &Scheduler, stacks: &[Stack], t: ThreadId, address: usize) -> Ch
 }
 
 /// The books on the thread that runs.
-fn running(s: &Scheduler, me: ThreadId) -> Check {
+fn running(s: &Scheduler, me: ThreadId) -> Verified {
     let thread = &s.threads[me.index()];
     of(me, same("runs without having the baton", s.current.0, me.0))?;
     of(me, same("runs although it has ended", thread.life == Life::Alive, true))?;
@@ -514,13 +514,13 @@ fn running(s: &Scheduler, me: ThreadId) -> Check {
 }
 
 /// Whether the fiber that runs is the one that it should be.
-fn standing(s: &Scheduler, stacks: &[Stack], me: ThreadId, pointer: usize, sp: usize) -> Check {
+fn standing(s: &Scheduler, stacks: &[Stack], me: ThreadId, pointer: usize, sp: usize) -> Verified {
     of(me, same("runs with another thread pointer", pointer as u64, s.threads[me.index()].fs as u64))?;
     of(me, own_place(s, stacks, me, sp & !7))
 }
 
 /// Whether a new stack is nobody else's.
-fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Check {
+fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Verified {
     let others = (0..s.created).filter(|&i| i != t.index() && s.threads[i].life == Life::Alive);
     match others.map(|i| &stacks[i]).find(|stack| stack.overlaps(&stacks[t.index()])) {
         Some(stack) => of(t, wrong("gets another thread's stack", stacks[t.index()].low as u64, stack.low as u64)),
@@ -529,12 +529,12 @@ fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Check {
 }
 
 /// The patterns below everybody's stacks.
-fn patterns(s: &Scheduler, book: &Book) -> Check {
+fn patterns(s: &Scheduler, book: &Book) -> Verified {
     let living = (0..s.created).filter(|&i| s.threads[i].life == Life::Alive);
     living.map(|i| ThreadId(i as u16)).try_for_each(|t| pattern(book, t))
 }
 
-fn pattern(book: &Book, t: ThreadId) -> Check {
+fn pattern(book: &Book, t: ThreadId) -> Verified {
     let stack = &book.stacks[t.index()];
     if stack.marked {
         of(t, intact("the low end of its stack was overwritten", stack.low))?;
@@ -545,7 +545,7 @@ fn pattern(book: &Book, t: ThreadId) -> Check {
     }
 }
 
-fn intact(what: &'static str, low: usize) -> Check {
+fn intact(what: &'static str, low: usize) -> Verified {
     // SAFETY: written by `mark`; a stack that has been unmapped since deserves the fault.
     let words = unsafe { *(low as *const [u64; PATTERN_WORDS]) };
     let expected = PATTERN ^ low as u64;
@@ -616,7 +616,7 @@ mod tests {
             Sample { s, mutex }
         }
 
-        fn check(&self) -> Check {
+        fn check(&self) -> Verified {
             let s = &*self.s;
             [threads(s), queues(s), deadlines(s), expired(s), objects(s)].into_iter().collect()
         }
@@ -748,7 +748,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_not_in_the_table() {
-        let (mut s, mut table) = (Sample::new().s, zeroed::<Pointers>());
+        let (mut s, mut table) = (Sample::new().s, zeroed::<ThreadPointers>());
         (s.threads[0].pointer, s.threads[1].fs) = (0x1000, 0x2000);
         table.insert(0x1000, MAIN);
         assert_eq!(pointers(&s, &table).map_err(|b| b.thread), Err(Some(FIRST)));

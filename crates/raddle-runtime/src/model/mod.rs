@@ -12,7 +12,7 @@ pub mod mutex;
 pub mod once;
 pub mod rwlock;
 pub mod semaphore;
-pub mod spin;
+pub mod spin_lock;
 pub mod waiters;
 
 /// A thread as the model knows it: its id plus one, so that 0 means nobody.

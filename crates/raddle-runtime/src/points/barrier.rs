@@ -5,11 +5,11 @@ use core::ffi::c_int;
 use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{call_real, point, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::{interpose, race, real};
 
 interpose! {
@@ -22,7 +22,7 @@ interpose! {
             scheduler().escaped(Escape::SharedObject);
             scheduler().escaped(Escape::UncontrolledCall);
             let result =
-                really(me, || lookout::call(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
+                call_real(me, || uncontrolled_call::make(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
             race::acquire(me, key);
             return result;
         }

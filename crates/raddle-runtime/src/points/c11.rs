@@ -11,7 +11,7 @@ use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_tr
 use super::once::pthread_once;
 use super::thread::{create, creator, pthread_detach, pthread_join};
 use super::time::{from_now, nanoseconds, sleep_until, valid};
-use crate::control::{scheduler, Inside};
+use crate::control::{scheduler, LeaveOnDrop};
 use crate::model::mutex::Mutex;
 use crate::model::once::Once;
 use crate::{interpose, real};
@@ -39,7 +39,7 @@ pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, ar
     unsafe {
         let really = real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, start, argument) };
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // The routine returns an int, which glibc widens when it ends: the trampoline passes the
         // register through unchanged, so the value survives.
         create(me, handle, core::ptr::null(), start, argument, |handle, _, start, argument| {

@@ -14,7 +14,7 @@ use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{self, point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::{race, syscall};
 
 /// The arguments of the system call.
@@ -79,7 +79,7 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
                 // Priority-inheritance futexes of several processes, or with conditions: glibc uses them for
                 // mutexes only, which are modelled.
                 scheduler().escaped(Escape::UncontrolledCall);
-                lookout::call(me, || {
+                uncontrolled_call::make(me, || {
                     syscall!(
                         libc::SYS_futex,
                         call.word,
@@ -114,7 +114,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         }
     }
     let key = call.word as usize;
-    control::access(me, EventKind::FutexWait, key, size_of::<u32>());
+    control::access_point(me, EventKind::FutexWait, key, size_of::<u32>());
     // SAFETY: as above.
     unsafe {
         // Code that is not instrumented may take the lock without waiting when it finds it changed.

@@ -5,7 +5,7 @@ use libc::{timespec, EDEADLK, EINTR, EINVAL, EPERM, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::futex::Call;
-use super::identity;
+use super::thread_attributes;
 use super::time::{deadline, valid_for_kernel};
 use crate::control::{point, scheduler, wait};
 use crate::race;
@@ -43,7 +43,7 @@ pub(super) unsafe fn futex(me: ThreadId, call: Call) -> isize {
 
 /// Takes a word that is free; `None`: somebody else has it.
 unsafe fn acquire(me: ThreadId, word: *mut u32) -> Option<isize> {
-    let tid = identity::id(me) as u32;
+    let tid = thread_attributes::id(me) as u32;
     // SAFETY: the caller's word.
     unsafe {
         let value = word.read_volatile();
@@ -94,7 +94,7 @@ unsafe fn unlock(me: ThreadId, word: *mut u32) -> isize {
     point(me, EventKind::FutexWake, key);
     // SAFETY: as above.
     unsafe {
-        if word.read_volatile() & TID_MASK != identity::id(me) as u32 {
+        if word.read_volatile() & TID_MASK != thread_attributes::id(me) as u32 {
             return -(EPERM as isize);
         }
         race::release(me, key);
@@ -106,7 +106,7 @@ unsafe fn unlock(me: ThreadId, word: *mut u32) -> isize {
         s.thread(next).futex_bits = 0;
         s.wake(next);
         let more = s.waiters.first(key, |t| s.threads[t.index()].futex_bits != 0).is_some();
-        word.write_volatile(identity::id(next) as u32 | if more { WAITERS } else { 0 });
+        word.write_volatile(thread_attributes::id(next) as u32 | if more { WAITERS } else { 0 });
         0
     }
 }

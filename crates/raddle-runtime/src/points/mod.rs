@@ -7,7 +7,6 @@
 pub mod alarm;
 pub mod barrier;
 pub mod c11;
-pub mod call;
 pub mod cancel;
 pub mod child;
 pub mod condition;
@@ -18,16 +17,13 @@ pub mod epoll;
 pub mod file_lock;
 pub mod futex;
 mod futex_pi;
-pub mod guard;
-pub mod identity;
-pub mod incarnate;
 pub mod ipc;
-pub mod keys;
+mod kernel_wait;
 pub mod mapping;
 pub mod mutex;
+pub mod new_identity;
 pub mod once;
 pub mod open;
-mod outside;
 pub mod poll;
 pub mod process;
 pub mod processors;
@@ -36,9 +32,13 @@ pub mod select;
 pub mod semaphore;
 pub mod signal;
 pub mod socket;
-pub mod spin;
+pub mod spin_lock;
 pub mod splice;
+pub mod static_guard;
+pub mod sync_function;
 pub mod thread;
+pub mod thread_attributes;
+pub mod thread_keys;
 pub mod time;
 mod trapped;
 
@@ -201,7 +201,7 @@ macro_rules! interpose {
                     let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
-                    let _inside = $crate::control::Inside::here();
+                    let _leave = $crate::control::LeaveOnDrop::armed();
                     if $crate::points::cancel::must_stop_now(me) {
                         $crate::points::cancel::act_on_cancel(me);
                     }
@@ -245,7 +245,7 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
                 process::fill_random(a as *mut u8, b);
                 b as isize
             }
-            _ => return identity::system_call(me, request).or_else(|| trapped::system_call(me, request)),
+            _ => return thread_attributes::system_call(me, request).or_else(|| trapped::system_call(me, request)),
         })
     }
 }

@@ -8,7 +8,7 @@ use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait_through};
+use crate::control::{call_real, point, scheduler, wait_through};
 use crate::interpose;
 use crate::model::mutex::{Attempt, Mutex};
 use crate::scheduler::clock::NEVER;
@@ -192,7 +192,7 @@ interpose! {
         point(me, EventKind::TryLock, mutex as usize);
         if shared(mutex) {
             scheduler().escaped(Escape::SharedObject);
-            return really(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
+            return call_real(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
         }
         let result = (*mutex).try_lock(owner(me));
         match result {
@@ -210,7 +210,7 @@ interpose! {
         if shared(mutex) {
             scheduler().outside_touched = true;
             race::release(me, mutex as usize);
-            return really(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
+            return call_real(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
         }
         release(me, mutex)
     }

@@ -5,7 +5,7 @@ use core::mem::transmute;
 
 use raddle_core::{Event, EventKind};
 
-use crate::control::{outside, parallel, scheduler, wait_through};
+use crate::control::{parallel, scheduler, unlocked, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn run_outside() {
     unsafe {
         let me = scheduler().current;
         let routine = transmute::<usize, unsafe extern "C-unwind" fn()>(scheduler().threads[me.index()].once);
-        outside(me, || routine());
+        unlocked(me, || routine());
     }
 }
 

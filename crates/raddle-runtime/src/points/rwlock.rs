@@ -7,7 +7,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait_through};
+use crate::control::{call_real, point, scheduler, wait_through};
 use crate::model::rwlock::RwLock;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
@@ -194,7 +194,7 @@ interpose! {
         race::release(me, if (*rwlock).holder() != 0 { key } else { readers(key) });
         if (*rwlock).shared() {
             scheduler().outside_touched = true;
-            return really(me, || real!(pthread_rwlock_unlock: fn(*mut RwLock) -> c_int)(rwlock));
+            return call_real(me, || real!(pthread_rwlock_unlock: fn(*mut RwLock) -> c_int)(rwlock));
         }
         let result = (*rwlock).unlock(owner(me));
         scheduler().changed(rwlock as usize);

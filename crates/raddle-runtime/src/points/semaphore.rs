@@ -10,7 +10,7 @@ use raddle_protocol::Escape;
 use super::cancel::{act_on_cancel, cancel_is_due};
 use super::time::{deadline, valid};
 use super::{errno, fail};
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{call_real, point, scheduler, wait};
 use crate::model::semaphore::Semaphore;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
@@ -142,7 +142,7 @@ interpose! {
         race::release(me, semaphore as usize);
         if (*semaphore).shared() {
             scheduler().outside_touched = true;
-            return really(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));
+            return call_real(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));
         }
         let error = (*semaphore).post();
         scheduler().changed(semaphore as usize);

@@ -9,7 +9,7 @@ use raddle_protocol::OsReason;
 
 use super::cancel::act_on_cancel;
 use super::fail;
-use crate::control::{self, point, scheduler, wait, Inside};
+use crate::control::{self, point, scheduler, wait, LeaveOnDrop};
 use crate::interpose;
 use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
@@ -100,7 +100,7 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 unsafe fn show(clock: c_int) -> Option<u64> {
     if per_process(clock) {
         if control::current().is_some() {
-            let _inside = Inside::here();
+            let _leave = LeaveOnDrop::armed();
             if clock != libc::CLOCK_PROCESS_CPUTIME_ID {
                 crate::failure::needs_os_threads(OsReason::ThreadClock);
             }
@@ -111,7 +111,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
     match control::current() {
         Some(me) => {
-            let _inside = Inside::here();
+            let _leave = LeaveOnDrop::armed();
             let now = read_clock(me);
             // SAFETY: `me` holds the baton.
             Some(unsafe { scheduler() }.clock.show(clock, now))
@@ -232,7 +232,7 @@ interpose! {
             if clock == libc::CLOCK_THREAD_CPUTIME_ID {
                 return EINVAL;
             }
-            return -control::outside(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
+            return -control::unlocked(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
         }
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };

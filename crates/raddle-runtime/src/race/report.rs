@@ -7,7 +7,7 @@ use raddle_protocol::Block;
 
 use super::build_id;
 use super::shadow::Cell;
-use super::{detector, Block as HeapBlock, DEPOT, HEAP};
+use super::{detector, Allocation, DEPOT, HEAP};
 use crate::control::{scheduler, state};
 use crate::memory::each_mapping;
 
@@ -38,7 +38,7 @@ impl Pairs {
 }
 
 /// Whether the command line wants to know of a race of the last run.
-pub fn news(block: &Block) -> bool {
+pub fn has_reportable(block: &Block) -> bool {
     let fails = block.settings.run.fail_on_race;
     block.races.new_races > 0 || fails && block.races.count > 0
 }
@@ -69,7 +69,7 @@ pub unsafe fn race(word: usize, old: Cell, now: Cell) {
         if !detector().pairs.insert((old.pc(), now.pc())) {
             return;
         }
-        let known = &state().access.known;
+        let known = &state().access.racy_places;
         let new = !known.contains(old.pc()) || !known.contains(now.pc());
         let step = scheduler().results().steps;
         let races = &mut (*scheduler().block()).races;
@@ -112,7 +112,7 @@ unsafe fn access(cell: Cell) -> RaceAccess {
 
 unsafe fn describe_heap(race: &mut Race) {
     race.heap_thread = u32::MAX;
-    let mut found: Option<(u64, HeapBlock)> = None;
+    let mut found: Option<(u64, Allocation)> = None;
     // SAFETY: the caller holds the baton.
     unsafe {
         detector().heap.for_each(HEAP as *mut u8, |start, block| {

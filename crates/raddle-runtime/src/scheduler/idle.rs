@@ -15,9 +15,9 @@ pub(super) const LONGEST_NAP: u64 = 2_000_000;
 /// What is left to do while nobody can run.
 pub(super) enum Idle {
     /// To look again.
-    Again,
+    Retry,
     /// To look again, since something has come from outside.
-    News,
+    OutsideEvent,
     /// To sleep: something may come from outside.
     Sleep {
         /// Nanoseconds to the next deadline.
@@ -33,11 +33,11 @@ impl Scheduler {
         let mut waited = false;
         while self.enabled.is_empty() {
             match self.idle_once(me, false) {
-                Idle::News if waited => self.escaped(Escape::OutsideInput),
-                Idle::News | Idle::Again => {}
+                Idle::OutsideEvent if waited => self.escaped(Escape::OutsideInput),
+                Idle::OutsideEvent | Idle::Retry => {}
                 Idle::Sleep { left } => {
                     let before = sys::real_monotonic();
-                    Outside::of(self, nap, left).sleep();
+                    OutsideWait::of(self, nap, left).sleep();
                     waited = true;
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
@@ -54,14 +54,14 @@ impl Scheduler {
     /// Does what can be done while nobody can run; ends the run if nothing can. With threads that are `away` and may
     /// come back, waiting for ever is no deadlock.
     pub(super) fn idle_once(&mut self, me: ThreadId, away: bool) -> Idle {
-        if signals::take_from_kernel(self) || self.look_outside() {
-            return Idle::News;
+        if signals::take_from_kernel(self) || self.poll_outside() {
+            return Idle::OutsideEvent;
         }
         if self.recheck() {
-            return Idle::Again;
+            return Idle::Retry;
         }
         let deadline = self.next_deadline();
-        let open = self.polled.iter().any(|t| self.waits_for_the_world(t))
+        let open = self.polled.iter().any(|t| self.waits_for_outside(t))
             || signals::expected(self)
             || self.foreign_threads
             || away;
@@ -72,7 +72,7 @@ impl Scheduler {
             Some(deadline) if !slow => {
                 self.clock.jump(deadline);
                 self.expire();
-                Idle::Again
+                Idle::Retry
             }
             None if !open => failure::deadlock(self, me),
             // Virtual time goes no faster than real time while others may act.
@@ -105,11 +105,11 @@ impl Scheduler {
     }
 
     fn only_signals(&mut self) -> bool {
-        let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_the_world(t);
+        let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_outside(t);
         self.polled.iter().all(waits) && !signals::expected(self) && !self.foreign_threads
     }
 
-    fn waits_for_the_world(&self, t: ThreadId) -> bool {
+    fn waits_for_outside(&self, t: ThreadId) -> bool {
         match self.threads[t.index()].wait.get() {
             // SAFETY: on the stack of a thread that waits.
             Wait::Polled(polled) => self.open_world || unsafe { !(*polled).closed },
@@ -122,15 +122,15 @@ impl Scheduler {
 const MOST: usize = 64;
 
 /// What is waited for outside, as something to sleep on.
-pub struct Outside {
+pub struct OutsideWait {
     descriptors: [libc::pollfd; MOST],
     count: usize,
     at_most: u64,
 }
 
-impl Outside {
+impl OutsideWait {
     /// What threads wait for; the sleep lasts for `nap`, unless the kernel wakes us, and never longer than `left`.
-    pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> Outside {
+    pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> OutsideWait {
         let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
         let mut count = 0;
         let mut all = true;
@@ -151,7 +151,7 @@ impl Outside {
         // When every condition has a descriptor the kernel wakes us; the limit is only there so that
         // signals and the deadline are noticed.
         let longest = if all && count > 0 { LONGEST_NAP } else { nap };
-        Outside { descriptors, count, at_most: longest.min(left) }
+        OutsideWait { descriptors, count, at_most: longest.min(left) }
     }
 
     /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.

@@ -23,20 +23,20 @@ use raddle_core::policy::Policy;
 use raddle_core::{EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 use raddle_protocol::{Block, Escape, Results, Settings};
 
-use crate::access::lease::{Attention, Lease};
+use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
-use crate::pointers::Pointers;
+use crate::pointers::ThreadPointers;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
-pub use decide::Decides;
-use decide::Engine;
+use decide::Decider;
+pub use decide::RunKind;
 use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
 /// In how many points outside conditions are looked at even though threads can run.
-const LOOK_OUTSIDE: u64 = 1_024;
+const OUTSIDE_POLL_INTERVAL: u64 = 1_024;
 
 /// All state of a run. Valid when zeroed, but for the engine.
 ///
@@ -63,29 +63,29 @@ pub struct Scheduler {
     /// Later runs learn from this one.
     traces: bool,
     /// It is noted who passes each point.
-    notes_passed: bool,
+    traces_points: bool,
     /// The policy's state outlives the run.
     searches: bool,
     /// Points where there is nothing to decide are noted, or the policy is told of them.
-    watched: bool,
+    reports_no_choice: bool,
     /// The policy is told of them.
-    policy_watches: bool,
+    policy_sees_every_point: bool,
     /// The policy is told names of objects that do not depend on addresses: see [`names`].
-    names: bool,
+    names_objects: bool,
     /// Somebody is in `spinning`, whose memory few runs touch.
-    pub somebody_spins: bool,
+    pub any_spinning: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
     /// Which accesses are looked at for spin loops.
-    pub attention: Attention,
+    pub spin_sampler: SpinSampler,
     /// The last step was taken while nobody else was enabled.
     alone: bool,
     /// The order of a parallel run is followed: also where there is no choice.
-    follows_every: bool,
+    replays_parallel: bool,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
     /// Who decides in this run.
-    decides: Decides,
+    run_kind: RunKind,
     /// Who took the last step of a parallel run.
     last: ThreadId,
     /// Ids given out so far.
@@ -106,8 +106,8 @@ pub struct Scheduler {
     pub chance: Rng,
     /// Random bytes for the program.
     pub entropy: Rng,
-    follow_again: MaybeUninit<Replay<'static>>,
-    engine: MaybeUninit<Engine>,
+    repeat_replay: MaybeUninit<Replay<'static>>,
+    decider: MaybeUninit<Decider>,
     /// The threads that can take a step.
     pub enabled: EnabledSet,
     /// Who waits for what.
@@ -116,7 +116,7 @@ pub struct Scheduler {
     pub timers: Timers,
     second_page: [Page; 0],
     /// The threads by thread pointer.
-    pub pointers: Pointers,
+    pub pointers: ThreadPointers,
     /// What each thread does next.
     pub pending: [Event; MAX_THREADS],
     third_page: [Page; 0],
@@ -124,7 +124,7 @@ pub struct Scheduler {
     pub polled: EnabledSet,
     /// The threads by id.
     pub threads: [Thread; MAX_THREADS],
-    /// The threads that read the same values again and again, and wait for a change: see `access::spin`.
+    /// The threads that read the same values again and again, and wait for a change: see `access::spin_loop`.
     pub spinning: EnabledSet,
 }
 
@@ -199,24 +199,24 @@ impl Scheduler {
     pub fn launched(&mut self, t: ThreadId) {
         let parent = self.current;
         // SAFETY: written in `start`.
-        if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+        if let Decider::Explore(guard) = unsafe { self.decider.assume_init_mut() } {
             guard.created(parent, t);
         }
         if self.traces {
             // SAFETY: mapped since `start`; the command line reads it after the run.
             unsafe { (*self.block).trace.parents[t.index()] = parent.0 };
         }
-        if self.names {
+        if self.names_objects {
             self.name_thread(parent, t);
         }
         self.alive += 1;
-        self.expect(t, Event::new(EventKind::Start, 0));
+        self.set_pending(t, Event::new(EventKind::Start, 0));
         self.enabled.set(t, true);
         let (created, alive) = (self.created as u32, self.alive as u32);
         let results = self.results();
         results.threads = results.threads.max(created);
         results.threads_alive = results.threads_alive.max(alive);
-        self.achieved();
+        self.progressed();
         if control::parallel() {
             gate::launched(t);
         }
@@ -224,9 +224,9 @@ impl Scheduler {
 
     /// Notes what a thread does next.
     #[inline(always)]
-    pub fn expect(&mut self, t: ThreadId, event: Event) {
+    pub fn set_pending(&mut self, t: ThreadId, event: Event) {
         self.pending[t.index()] = event;
-        if self.names {
+        if self.names_objects {
             self.name_object(t);
         }
     }
@@ -248,7 +248,7 @@ impl Scheduler {
                 return;
             }
             self.timers.remove(t);
-            self.disturb(t, Wake::TimedOut);
+            self.end_wait(t, Wake::TimedOut);
         }
     }
 
@@ -260,7 +260,7 @@ impl Scheduler {
     }
 
     /// Tests the outside conditions of waiting threads.
-    pub fn look_outside(&mut self) -> bool {
+    pub fn poll_outside(&mut self) -> bool {
         let mut found = false;
         let mut k = 0;
         while let Some(t) = self.polled.nth(k) {
@@ -279,12 +279,12 @@ impl Scheduler {
     }
 
     #[cold]
-    fn look_outside_now_and_then(&mut self) {
+    fn poll_outside_periodically(&mut self) {
         signals::look(self);
         // SAFETY: mapped since `start`.
         unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
         // What this process has just done itself is looked at by `decide`, and comes from inside.
-        if !self.outside_touched && !self.polled.is_empty() && self.look_outside() {
+        if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);
         }
     }

@@ -225,7 +225,7 @@ pub fn survey(policy: &Descriptor) {
         return;
     }
     // What is free on the heap of a check, and in which order, is what the runs before it in this process have left.
-    names.heap = if crate::check::present() { 0..0 } else { memory::heap() };
+    names.heap = if crate::check::program_has_checks() { 0..0 } else { memory::heap() };
     // SAFETY: the walk calls us back during the call only.
     unsafe { dl_iterate_phdr(visit, (names as *mut Names).cast()) };
 }
@@ -258,7 +258,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, names: *
 #[inline(always)]
 pub unsafe fn begin(me: ThreadId) {
     // SAFETY: the caller's promise.
-    if unsafe { scheduler() }.names {
+    if unsafe { scheduler() }.names_objects {
         // The frame does not change its depth between here and the call.
         let frame: usize;
         // SAFETY: reads a register.
@@ -287,7 +287,7 @@ unsafe fn begin_at(me: ThreadId, frame: usize) {
 impl Scheduler {
     /// Whether this run's policy is told the names of objects.
     pub(super) fn start_names(&mut self, wanted: bool) {
-        self.names = wanted;
+        self.names_objects = wanted;
         if wanted {
             self.with_names(|names, _| names.start());
         }
@@ -312,7 +312,7 @@ impl Scheduler {
 
     /// The object of what a thread does next, as the program knows it.
     pub fn address_of_object(&self, t: ThreadId) -> usize {
-        if self.names {
+        if self.names_objects {
             // SAFETY: the caller holds the baton, and a reference to another part of the state.
             return unsafe { (&raw const (*state_pointer()).names.addresses[t.index()]).read() };
         }

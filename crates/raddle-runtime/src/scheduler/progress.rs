@@ -24,7 +24,7 @@ const LIVELOCK: u64 = 100_000;
 pub(super) const PATIENCE: u64 = 64;
 impl Scheduler {
     /// Something happened that no livelock does.
-    pub fn achieved(&mut self) {
+    pub fn progressed(&mut self) {
         self.progress_at = self.results().points;
         self.futile = 0;
     }
@@ -53,19 +53,19 @@ impl Scheduler {
             thread.spins = 0;
         }
         if thread.since_futile > BUSY || thread.spins == 0 {
-            self.achieved();
+            self.progressed();
         }
     }
 
     /// All that run only spin: let time pass for those who sleep, or call it what it is.
-    pub(crate) fn nobody_achieves_anything(&mut self) {
+    pub(crate) fn nothing_progresses(&mut self) {
         if let Some(deadline) = self.next_deadline() {
             self.futile = 0;
             self.clock.jump(deadline);
             self.expire();
         } else if !self.polled.is_empty() {
             self.futile = 0;
-            self.look_outside();
+            self.poll_outside();
         } else if self.open_world {
             // Another process, or a thread that is not ours, may be what is waited for.
             sys::give_way();

@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicU32, AtomicU8};
 
 use raddle_core::ThreadId;
 
-use crate::model::{mutex::Mutex, once::Once, rwlock::RwLock, semaphore::Semaphore, spin::Spin, Owner};
-use crate::switch::os::Baton;
+use crate::model::{mutex::Mutex, once::Once, rwlock::RwLock, semaphore::Semaphore, spin_lock::SpinLock, Owner};
+use crate::switch::os_threads::Baton;
 
 /// Where a thread is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -68,7 +68,7 @@ pub enum Wait {
     /// A semaphore above zero.
     Semaphore(*mut Semaphore),
     /// A free spin lock.
-    Spin(*mut Spin),
+    SpinLock(*mut SpinLock),
     /// A once control that nobody is running.
     Once(*mut Once),
     /// The end of a thread.
@@ -100,7 +100,7 @@ impl Packed {
             3 => Wait::Read(what as *mut RwLock),
             4 => Wait::Write(what as *mut RwLock),
             5 => Wait::Semaphore(what as *mut Semaphore),
-            6 => Wait::Spin(what as *mut Spin),
+            6 => Wait::SpinLock(what as *mut SpinLock),
             7 => Wait::Once(what as *mut Once),
             8 => Wait::Join(ThreadId(what as u16)),
             _ => Wait::Polled(what as *const Polled),
@@ -131,7 +131,7 @@ impl Wait {
             Wait::Read(l) => (3, l as usize),
             Wait::Write(l) => (4, l as usize),
             Wait::Semaphore(s) => (5, s as usize),
-            Wait::Spin(s) => (6, s as usize),
+            Wait::SpinLock(s) => (6, s as usize),
             Wait::Once(o) => (7, o as usize),
             Wait::Join(t) => (8, t.index()),
             Wait::Polled(p) => (Packed::POLLED, p as usize),
@@ -147,7 +147,7 @@ impl Wait {
             Wait::Mutex(m) => m as usize,
             Wait::Read(l) | Wait::Write(l) => l as usize,
             Wait::Semaphore(s) => s as usize,
-            Wait::Spin(s) => s as usize,
+            Wait::SpinLock(s) => s as usize,
             Wait::Once(o) => o as usize,
             Wait::Join(t) => join_key(t),
         }
@@ -183,15 +183,15 @@ pub struct Thread {
     /// In a parallel run: it stands at a point.
     pub parked: bool,
     /// On OS threads: it counts as blocked, although nobody knows in what.
-    pub away: bool,
+    pub blocked_outside: bool,
     /// In a parallel run: it looks at those who run while it stands.
-    pub hurries: bool,
+    pub polls_runners: bool,
     /// In a parallel run: it sleeps because the gate says so.
-    pub naps: bool,
+    pub sleeps_at_point: bool,
     /// In a parallel run: it is woken on a core that was chosen for it, and may run only there.
     pub placed: bool,
     /// In a parallel run: it takes a step although the policy holds it.
-    pub bumped: bool,
+    pub forced: bool,
     /// In a parallel run: its system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
     /// Rounds of thread-specific data destructors that have run.

@@ -34,7 +34,7 @@ impl Scheduler {
                 Wait::Read(l) => (*l).ready_to_read(me),
                 Wait::Write(l) => (*l).ready_to_write(me),
                 Wait::Semaphore(s) => (*s).ready(),
-                Wait::Spin(s) => (*s).ready(),
+                Wait::SpinLock(s) => (*s).ready(),
                 Wait::Once(o) => (*o).ready(),
                 Wait::Join(other) => self.threads[other.index()].life != Life::Alive,
             }
@@ -45,7 +45,7 @@ impl Scheduler {
     #[inline]
     pub fn changed(&mut self, key: usize) {
         if !self.waiters.none(key) {
-            self.look_again(key);
+            self.recheck_waiters(key);
         }
     }
 
@@ -69,7 +69,7 @@ impl Scheduler {
     }
 
     #[link_section = "raddle_run"]
-    fn look_again(&mut self, key: usize) {
+    fn recheck_waiters(&mut self, key: usize) {
         let mut at = None;
         while let Some(t) = self.waiters.after(key, at) {
             let on = self.threads[t.index()].wake != Wake::Go || self.ready(t);
@@ -92,7 +92,7 @@ impl Scheduler {
         thread.relocked = why;
         thread.wait = Wait::Mutex(mutex).pack();
         thread.wake = Wake::Go;
-        self.expect(t, Event::new(EventKind::Relock, mutex as usize));
+        self.set_pending(t, Event::new(EventKind::Relock, mutex as usize));
         self.timers.remove(t);
         self.waiters.insert(t, mutex as usize);
         let ready = self.ready(t);
@@ -100,7 +100,7 @@ impl Scheduler {
     }
 
     /// Ends a thread's wait for another reason than what it waits for.
-    pub fn disturb(&mut self, t: ThreadId, why: Wake) {
+    pub fn end_wait(&mut self, t: ThreadId, why: Wake) {
         if !self.threads[t.index()].relock.is_null() {
             if why != Wake::Interrupted {
                 return self.relock(t, why);

@@ -159,7 +159,7 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
             (*copied).uc_mcontext.fpregs = new_state as *mut _;
         }
         (frame as *mut usize).write(restorer());
-        control::let_go();
+        control::leave_for_good();
         raddle_deliver(frame, signal, new_info, new_context, action.handler)
     }
 }

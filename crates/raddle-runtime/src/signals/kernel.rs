@@ -117,7 +117,8 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the kernel's arguments; the thread that faults runs, so it holds the baton, or it is
     // outside control and nothing of the scheduler is touched.
     unsafe {
-        if signal == libc::SIGTRAP && control::mode() != Mode::Before && crate::points::call::on_trap(context) {
+        if signal == libc::SIGTRAP && control::mode() != Mode::Before && crate::points::sync_function::on_trap(context)
+        {
             if fibers() {
                 fiber::before_return(context);
             }
@@ -133,11 +134,11 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             if signal != libc::SIGTRAP && control::mode() == Mode::Controlled {
                 alternate::redeliver(&action, signal, info, context);
             }
-            control::let_go();
+            control::leave_for_good();
             return call(&action, signal, info, context);
         }
         if action.handler == libc::SIG_IGN && (*info).si_code <= 0 {
-            return control::let_go();
+            return control::leave_for_good();
         }
         if control::mode() == Mode::Controlled {
             report(signal, info);
@@ -418,10 +419,10 @@ unsafe fn run_handler(me: ThreadId, action: &Action, mut info: libc::siginfo_t, 
             let top = stack.0 + stack.1 - 16;
             let (info, context) = ((&raw mut info) as usize, (&raw mut context) as usize);
             let signal = (*(info as *const libc::siginfo_t)).si_signo as usize;
-            control::outside(me, || raddle_on_stack(top, action.handler, signal, info, context));
+            control::unlocked(me, || raddle_on_stack(top, action.handler, signal, info, context));
         } else {
             let signal = info.si_signo;
-            control::outside(me, || call(action, signal, &raw mut info, (&raw mut context).cast()));
+            control::unlocked(me, || call(action, signal, &raw mut info, (&raw mut context).cast()));
         }
         crate::points::set_errno(errno);
     }

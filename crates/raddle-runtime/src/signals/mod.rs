@@ -125,8 +125,8 @@ pub fn eligible(scheduler: &Scheduler, signal: c_int) -> Option<ThreadId> {
 pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
     scheduler.thread(t).signals = 1;
     if !scheduler.enabled.contains(t) && scheduler.threads[t.index()].life == Life::Alive {
-        scheduler.expect(t, Event::new(EventKind::Handler, 0));
-        scheduler.disturb(t, Wake::Interrupted);
+        scheduler.set_pending(t, Event::new(EventKind::Handler, 0));
+        scheduler.end_wait(t, Wake::Interrupted);
     }
 }
 

@@ -76,7 +76,7 @@ pub const fn small(threads: usize) -> usize {
 }
 
 /// An identity that was taken from the pool.
-pub struct Taken {
+pub struct TakenIdentity {
     /// Its place in the pool, plus one.
     pub place: u32,
     /// The thread pointer, which is also the pthread_t.
@@ -108,7 +108,7 @@ pub unsafe fn reuses() -> bool {
 /// # Safety
 /// The caller holds the baton.
 #[link_section = "raddle_run"]
-pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
+pub unsafe fn take(stacks: Stacks) -> Option<TakenIdentity> {
     // SAFETY: the caller's promise; a free identity's stack is nobody's.
     unsafe {
         let pool = pool();
@@ -127,7 +127,7 @@ pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
         identity.stale = true;
         // A new thread has its creator's rounding modes.
         (identity.context as *mut u64).write(sys::rounding_modes());
-        Some(Taken { place: at as u32 + 1, fs: identity.fs, context: identity.context })
+        Some(TakenIdentity { place: at as u32 + 1, fs: identity.fs, context: identity.context })
     }
 }
 
@@ -135,7 +135,7 @@ pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
 ///
 /// # Safety
 /// The caller holds the baton; the context is a fresh one.
-pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> {
+pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<TakenIdentity> {
     // SAFETY: the caller's promise.
     unsafe {
         let pool = pool();
@@ -149,7 +149,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
         crate::verify::taken(at);
         pool.count = pool.count.max(at + 1);
         *pool.identity(at) = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
-        Some(Taken { place: at as u32 + 1, fs, context })
+        Some(TakenIdentity { place: at as u32 + 1, fs, context })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The switch: makes a decision so. Only this part sleeps and wakes.
 //!
-//! Two back-ends stand behind the same calls. [`os`] hands a baton between OS threads. [`fiber`]
+//! Two back-ends stand behind the same calls. [`os_threads`] hands a baton between OS threads. [`fiber`]
 //! runs all threads on one OS thread: every pthread is really created, so that its control block,
 //! its thread-local storage and its stack are libc's own; then its OS thread leaves, and whoever
 //! runs borrows the identity by loading registers, stack and FS base. Both give the same trace for
@@ -13,9 +13,9 @@
 pub mod fiber;
 pub mod gate;
 pub mod identity;
-pub mod lookout;
-pub mod os;
+pub mod os_threads;
 mod placement;
+pub mod uncontrolled_call;
 
 use core::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use raddle_core::ThreadId;
 use raddle_protocol::Stacks;
 
-use crate::control::{really, scheduler};
+use crate::control::{call_real, scheduler};
 use crate::real;
 use crate::switch::{fiber, identity};
 
@@ -42,7 +42,7 @@ fn count_stacks(stacks: Stacks) {
 }
 
 /// Gives a new thread its identity: a pooled one, or one that is really made now. Sets the handle.
-pub(super) unsafe fn incarnate(
+pub(super) unsafe fn give_identity(
     me: ThreadId,
     child: ThreadId,
     handle: *mut usize,
@@ -62,12 +62,12 @@ pub(super) unsafe fn incarnate(
                 // A thread that will be used again must stay joinable for libc.
                 let pooled = stacks.is_some() && identity::reuses();
                 let attributes = if pooled { joinable(attributes) } else { attributes };
-                let made = really(me, || fiber::make(|routine| really_create(handle, attributes, routine, null)));
+                let made = call_real(me, || fiber::make(|routine| really_create(handle, attributes, routine, null)));
                 match made {
                     Ok(context) => stacks
                         .filter(|_| pooled)
                         .and_then(|stacks| identity::adopt(stacks, *handle, context))
-                        .unwrap_or(identity::Taken { place: 0, fs: *handle, context }),
+                        .unwrap_or(identity::TakenIdentity { place: 0, fs: *handle, context }),
                     Err(error) => return error,
                 }
             }
@@ -79,7 +79,7 @@ pub(super) unsafe fn incarnate(
         thread.context = taken.context;
         thread.name = scheduler().threads[me.index()].name;
         #[cfg(feature = "verify")]
-        crate::verify::incarnated(child, stacks.is_some());
+        crate::verify::identity_given(child, stacks.is_some());
         0
     }
 }

@@ -20,8 +20,8 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait};
 use crate::{failure, switch, sys};
 
-/// The call that is looked at, by its number; [`NOBODY`] when there is none. Who sets it back decides: the caller that it
-/// has returned, or the lookout that it is blocked.
+/// The call that is looked at, by its number; [`NOBODY`] when there is none. The one that sets it back decides: the caller that it
+/// has returned, or the watcher that it is blocked.
 static CALL: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = 0;
 
@@ -33,12 +33,12 @@ static CALLER: AtomicU32 = AtomicU32::new(0);
 static WAIT: AtomicPtr<Polled> = AtomicPtr::new(ptr::null_mut());
 
 /// Nanoseconds between two looks.
-const LOOK: u64 = 200_000;
+const POLL: u64 = 200_000;
 
 /// Makes a call that may wait in the kernel.
-pub fn call<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+pub fn make<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     if control::parallel() {
-        return control::outside(me, call);
+        return control::unlocked(me, call);
     }
     // SAFETY: `me` holds the baton; the reference ends before the call.
     let s = unsafe { scheduler() };
@@ -51,9 +51,9 @@ pub fn call<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     }
     let waits = |t: &ThreadId| {
         let thread = &s.threads[t.index()];
-        *t != me && thread.life == Life::Alive && !thread.away
+        *t != me && thread.life == Life::Alive && !thread.blocked_outside
     };
-    let Some(lookout) = (0..s.created).map(|i| ThreadId(i as u16)).find(waits) else { return call() };
+    let Some(watcher) = (0..s.created).map(|i| ThreadId(i as u16)).find(waits) else { return call() };
 
     let mut back = AtomicBool::new(false);
     let mut wait = Polled {
@@ -69,7 +69,7 @@ pub fn call<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     let number = NUMBER.load(Ordering::Relaxed).wrapping_add(1).max(1);
     NUMBER.store(number, Ordering::Relaxed);
     CALL.store(number, Ordering::Release);
-    baton(lookout).look_out();
+    baton(watcher).ask_to_watch();
     let result = call();
     if CALL.compare_exchange(number, NOBODY, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         sys::futex_wake(&CALL);
@@ -80,10 +80,10 @@ pub fn call<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     baton(me).take();
     // SAFETY: `me` holds the baton again.
     let s = unsafe { scheduler() };
-    s.thread(me).away = false;
+    s.thread(me).blocked_outside = false;
     s.depart(me);
     if s.instrumented {
-        s.attention.reset();
+        s.spin_sampler.reset();
     }
     result
 }
@@ -97,7 +97,7 @@ unsafe fn is_back(context: *mut c_void) -> bool {
 
 /// Looks at the call until it has come back, or counts as blocked: then somebody is given the baton.
 #[cold]
-pub fn look() {
+pub fn watch_caller() {
     let number = CALL.load(Ordering::Acquire);
     if number == NOBODY {
         return;
@@ -108,7 +108,7 @@ pub fn look() {
     let mut asleep = 0;
     let yields = control::block().map_or(0, |block| block.settings.run.yields);
     while asleep <= yields {
-        sys::futex_wait_for(&CALL, number, Some(LOOK));
+        sys::futex_wait_for(&CALL, number, Some(POLL));
         if CALL.load(Ordering::Relaxed) != number {
             return;
         }
@@ -120,7 +120,7 @@ pub fn look() {
     // SAFETY: the caller had the baton, is in the kernel, and finds there that it has it no more; so it is ours.
     let s = unsafe { scheduler() };
     s.escaped(Escape::UncontrolledCall);
-    s.thread(caller).away = true;
+    s.thread(caller).blocked_outside = true;
     let next = s.arrive(caller, Event::new(EventKind::Outside, 0), Wait::Polled(wait).pack(), NEVER);
     baton(next).give();
 }

@@ -15,7 +15,7 @@ const SLOTS: usize = 2 * PLACES;
 
 /// A set of addresses. Valid when zeroed.
 #[repr(C)]
-pub struct Known {
+pub struct RacyPlaceSet {
     /// One bit for every slot of a hash: most places are in none.
     bits: [u64; 64],
     slot: [usize; SLOTS],
@@ -26,7 +26,7 @@ fn hash(pc: usize) -> usize {
     pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40
 }
 
-impl Known {
+impl RacyPlaceSet {
     /// Whether the place is known.
     #[inline(always)]
     pub fn contains(&self, pc: usize) -> bool {
@@ -69,9 +69,9 @@ extern "C" {
 
 /// Finds the places in memory. Costs a walk over the loaded files, so it is done before a fork where there
 /// is one.
-pub fn learn(places: &RacyPlaces) {
+pub fn load(places: &RacyPlaces) {
     // SAFETY: the caller holds the baton, or there is no thread yet.
-    let known = unsafe { &mut state().access.known };
+    let known = unsafe { &mut state().access.racy_places };
     if known.count != 0 {
         // SAFETY: valid when zeroed.
         *known = unsafe { core::mem::zeroed() };
@@ -94,7 +94,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, places: 
         // The program itself has no name for the loader.
         let path = if path.is_empty() { program(&mut link) } else { path };
         let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
-        let known = &mut state().access.known;
+        let known = &mut state().access.racy_places;
         for (number, offset) in &places.at[..(places.count as usize).min(PLACES)] {
             let wanted = places.files.get(*number as usize).map_or("", |wanted| text(wanted));
             if is_called(name, wanted.as_bytes()) {
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_put_in_is_found() {
         // SAFETY: valid when zeroed.
-        let mut known: Box<Known> = unsafe { Box::new_zeroed().assume_init() };
+        let mut known: Box<RacyPlaceSet> = unsafe { Box::new_zeroed().assume_init() };
         let places: Vec<usize> = (0..PLACES).map(|i| 0x5555_5555_0000 + 7 * i).collect();
         for &pc in &places {
             assert!(!known.contains(pc));

@@ -6,9 +6,9 @@ use libc::EBUSY;
 /// glibc's pthread_spinlock_t.
 #[repr(transparent)]
 #[derive(Debug)]
-pub struct Spin(i32);
+pub struct SpinLock(i32);
 
-impl Spin {
+impl SpinLock {
     /// Whether it can be taken.
     pub fn ready(&self) -> bool {
         self.0 > 0
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn one_holder() {
-        let mut spin = Spin(1);
+        let mut spin = SpinLock(1);
         assert_eq!((spin.try_lock(), spin.try_lock()), (0, EBUSY));
         assert!(!spin.ready());
         spin.unlock();

@@ -12,7 +12,7 @@ use raddle_protocol::results::blind_spot;
 use raddle_protocol::OsReason;
 
 use super::result;
-use crate::control::{really, scheduler};
+use crate::control::{call_real, scheduler};
 use crate::dispatch::Request;
 use crate::signals::alternate;
 use crate::switch::fibers;
@@ -100,7 +100,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
                 // The OS thread's, whoever asks for whom.
                 let mut here = *request;
                 here.arguments[0] = 0;
-                here.really()
+                here.pass_to_kernel()
             }
             libc::SYS_sched_setaffinity | libc::SYS_sched_setscheduler | libc::SYS_sched_setattr => {
                 failure::needs_os_threads(OsReason::Affinity);
@@ -352,7 +352,7 @@ interpose! {
                 set_name(t, name);
                 0
             }
-            None => really(me, || real!(pthread_setname_np: fn(usize, *const c_char) -> c_int)(handle, name)),
+            None => call_real(me, || real!(pthread_setname_np: fn(usize, *const c_char) -> c_int)(handle, name)),
         }
     }
 
@@ -365,7 +365,7 @@ interpose! {
                 *name.cast::<[u8; NAME]>() = scheduler().threads[t.index()].name;
                 0
             }
-            None => really(me, || real!(pthread_getname_np: fn(usize, *mut c_char, usize) -> c_int)(handle, name, size)),
+            None => call_real(me, || real!(pthread_getname_np: fn(usize, *mut c_char, usize) -> c_int)(handle, name, size)),
         }
     }
 
@@ -375,7 +375,7 @@ interpose! {
             failure::needs_os_threads(OsReason::ThreadState);
         }
         let request = Request { number: libc::SYS_prctl, arguments: [option as usize, a, b, c, d, 0] };
-        result(system_call(me, &request).unwrap_or_else(|| request.really())) as c_int
+        result(system_call(me, &request).unwrap_or_else(|| request.pass_to_kernel())) as c_int
     }
 
     /// The clock of a thread's CPU time.
@@ -388,7 +388,7 @@ interpose! {
     /// Sets a thread's scheduling class.
     fn pthread_setschedparam(handle: usize, policy: c_int, parameters: *const c_void) -> c_int |me| {
         failure::needs_os_threads(OsReason::Affinity);
-        really(me, || real!(pthread_setschedparam: fn(usize, c_int, *const c_void) -> c_int)(handle, policy, parameters))
+        call_real(me, || real!(pthread_setschedparam: fn(usize, c_int, *const c_void) -> c_int)(handle, policy, parameters))
     }
 
     /// Leaves a namespace for the calling thread.

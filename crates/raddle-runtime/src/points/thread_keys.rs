@@ -66,7 +66,7 @@ pub(super) fn call_destructors_after(me: ThreadId, key: u32) {
         // SAFETY: as libc does it.
         unsafe {
             pthread_setspecific(key, core::ptr::null());
-            control::outside(me, || destructor(value));
+            control::unlocked(me, || destructor(value));
         }
     }
     // What they set again is lost, as after libc's last round, which goes on when we return.

@@ -15,7 +15,7 @@ use raddle_protocol::settings::SYNC_FUNCTIONS;
 use raddle_protocol::threads::ARGUMENTS;
 use raddle_protocol::NamedCall;
 
-use crate::control::{current, point, scheduler, Inside};
+use crate::control::{current, point, scheduler, LeaveOnDrop};
 use crate::{sys, syscall};
 
 const BREAKPOINT: u8 = 0xcc;
@@ -229,7 +229,7 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
         let Some(site) = (*patched).find(address) else { return false };
         let (byte, is_function) = (site.byte, site.users >= FOR_EVER);
         if let Some(me) = current() {
-            let _inside = Inside::here();
+            let _leave = LeaveOnDrop::armed();
             let sp = registers[libc::REG_RSP as usize] as usize;
             if is_function {
                 point(me, EventKind::Call, address);

@@ -27,7 +27,7 @@ const ALONE: u32 = 256;
 /// What one thread has read since it last changed something. Valid when zeroed.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Seen {
+struct ReadHistory {
     /// Goes up when the thread changes something: older reads are forgotten.
     round: u32,
     /// Reads in a row that were made before, with the same result.
@@ -39,7 +39,7 @@ struct Seen {
     read: [Read; READS],
 }
 
-impl Seen {
+impl ReadHistory {
     /// Where a read is kept, or may be. Code that is not inlined reads all its values at one place of the program, so
     /// that alone does not tell reads apart.
     #[inline]
@@ -64,30 +64,37 @@ struct Read {
 
 /// What a read says about its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum SpinState {
     /// It goes on.
-    News,
+    NotSpinning,
     /// It is in a loop.
-    Loops,
+    Spinning,
     /// It has been in a loop for long.
-    Waits,
+    MustWait,
 }
 
 /// What the threads have read. Valid when zeroed.
-pub struct Spins([Seen; MAX_THREADS]);
+pub struct SpinLoops([ReadHistory; MAX_THREADS]);
 
-impl Spins {
+impl SpinLoops {
     /// Thread `t` reads `size` bytes. The value is looked at only where the same read was made before: looking
     /// at an address that is not there would be our fault and not the program's.
     #[inline]
-    pub fn read(&mut self, t: ThreadId, pc: usize, address: usize, size: u32, value: impl FnOnce() -> u64) -> Verdict {
+    pub fn read(
+        &mut self,
+        t: ThreadId,
+        pc: usize,
+        address: usize,
+        size: u32,
+        value: impl FnOnce() -> u64,
+    ) -> SpinState {
         let seen = &mut self.0[t.index()];
         let slot = &mut seen.read[seen.place(pc, address)];
         if slot.pc != pc || slot.address != address || slot.round != seen.round {
             seen.lost = seen.lost.wrapping_add((slot.pc != 0 && slot.round == seen.round).into());
             *slot = Read { pc, address, value: 0, round: seen.round, size: 0 };
             seen.repeated = 0;
-            return Verdict::News;
+            return SpinState::NotSpinning;
         }
         let value = value();
         if slot.size != 0 && slot.value == value {
@@ -97,15 +104,15 @@ impl Spins {
             seen.repeated = 0;
         }
         match seen.repeated {
-            0..PATIENCE => Verdict::News,
-            PATIENCE..ALONE => Verdict::Loops,
-            _ => Verdict::Waits,
+            0..PATIENCE => SpinState::NotSpinning,
+            PATIENCE..ALONE => SpinState::Spinning,
+            _ => SpinState::MustWait,
         }
     }
 
     /// Whether the thread is in a loop that this read belongs to.
     #[inline]
-    pub fn loops(&self, t: ThreadId, pc: usize, address: usize) -> bool {
+    pub fn is_spinning_at(&self, t: ThreadId, pc: usize, address: usize) -> bool {
         let seen = &self.0[t.index()];
         if seen.repeated < PATIENCE {
             return false;
@@ -130,7 +137,7 @@ impl Spins {
 
     /// Whether thread `t`, which is about to wait at a word, comes from an atomic at that word or beside it: then
     /// the way into its lock on which nobody waits is visible, too.
-    pub fn comes_from(&self, t: ThreadId, word: usize) -> bool {
+    pub fn last_atomic_is_near(&self, t: ThreadId, word: usize) -> bool {
         // A lock for readers and writers waits at its second word, which is four bytes away.
         self.0[t.index()].atomic.abs_diff(word) < 8
     }
@@ -177,25 +184,25 @@ pub unsafe fn wait_for_change(me: ThreadId, address: usize) {
     unsafe {
         let s = scheduler();
         s.spinning.set(me, true);
-        s.somebody_spins = true;
+        s.any_spinning = true;
         s.thread(me).interruptible = true;
         wait(me, Event::new(EventKind::Spin, address), Wait::Event, NEVER);
         let s = scheduler();
         s.spinning.set(me, false);
-        s.somebody_spins = !s.spinning.is_empty();
+        s.any_spinning = !s.spinning.is_empty();
         s.thread(me).interruptible = false;
-        state().access.spins.progress(me);
+        state().access.spin_loops.progress(me);
     }
 }
 
 /// Lets those go on whose values have changed. Called while somebody spins, before each decision.
 #[cold]
-pub fn look(s: &mut Scheduler) {
+pub fn wake_changed(s: &mut Scheduler) {
     let mut k = 0;
     while let Some(t) = s.spinning.nth(k) {
         k += 1;
         // SAFETY: the caller holds the baton; only the table of reads is looked at.
-        let spins = unsafe { &*core::ptr::addr_of!((*control::state_pointer()).access.spins) };
+        let spins = unsafe { &*core::ptr::addr_of!((*control::state_pointer()).access.spin_loops) };
         if !s.threads[t.index()].woken && spins.changed(t) {
             s.wake(t);
         }
@@ -204,7 +211,7 @@ pub fn look(s: &mut Scheduler) {
 
 /// Lets all go on: nobody else can.
 #[cold]
-pub fn give_up(s: &mut Scheduler) {
+pub fn wake_all(s: &mut Scheduler) {
     let mut k = 0;
     while let Some(t) = s.spinning.nth(k) {
         k += 1;
@@ -217,32 +224,32 @@ pub fn give_up(s: &mut Scheduler) {
 mod tests {
     use super::*;
 
-    fn spins() -> Box<Spins> {
+    fn spins() -> Box<SpinLoops> {
         // SAFETY: valid when zeroed.
         unsafe { Box::new_zeroed().assume_init() }
     }
 
     const ME: ThreadId = ThreadId(3);
 
-    fn read(spins: &mut Spins, t: ThreadId, pc: usize, address: usize, value: u64) -> Verdict {
+    fn read(spins: &mut SpinLoops, t: ThreadId, pc: usize, address: usize, value: u64) -> SpinState {
         spins.read(t, pc, address, 4, || value)
     }
 
     #[test]
     fn reading_one_value_again_and_again_is_a_loop() {
-        use Verdict::{Loops, News};
+        use SpinState::{NotSpinning, Spinning};
         let mut spins = spins();
-        let found: Vec<Verdict> = (0..7).map(|_| read(&mut spins, ME, 0x400, 0x10, 1)).collect();
-        assert_eq!(found, [News, News, News, News, Loops, Loops, Loops]);
-        assert!(spins.loops(ME, 0x400, 0x10) && !spins.loops(ME, 0x405, 0x10));
+        let found: Vec<SpinState> = (0..7).map(|_| read(&mut spins, ME, 0x400, 0x10, 1)).collect();
+        assert_eq!(found, [NotSpinning, NotSpinning, NotSpinning, NotSpinning, Spinning, Spinning, Spinning]);
+        assert!(spins.is_spinning_at(ME, 0x400, 0x10) && !spins.is_spinning_at(ME, 0x405, 0x10));
         // A new value is news.
-        assert_eq!(read(&mut spins, ME, 0x400, 0x10, 2), News);
+        assert_eq!(read(&mut spins, ME, 0x400, 0x10, 2), NotSpinning);
     }
 
     #[test]
     fn a_long_loop_waits() {
         let mut spins = spins();
-        let found = (0..1000).position(|_| read(&mut spins, ME, 0x400, 0x10, 1) == Verdict::Waits);
+        let found = (0..1000).position(|_| read(&mut spins, ME, 0x400, 0x10, 1) == SpinState::MustWait);
         assert_eq!(found, Some(ALONE as usize + 1));
     }
 
@@ -250,7 +257,7 @@ mod tests {
     fn two_reads_in_turn_are_a_loop_too() {
         let mut spins = spins();
         let mut turns = (0..20).map(|i| read(&mut spins, ME, 0x400 + 5 * (i % 2), 0x10 * (i % 2), 7));
-        assert!(turns.any(|verdict| verdict == Verdict::Loops));
+        assert!(turns.any(|verdict| verdict == SpinState::Spinning));
     }
 
     #[test]
@@ -258,14 +265,14 @@ mod tests {
         let mut spins = spins();
         // These four have one home, as any four out of many have now and then.
         let mut turns = (0..40).map(|i| read(&mut spins, ME, 0x1000 + 0x100 * (i % 4), 0x10, 7));
-        assert!(turns.any(|verdict| verdict == Verdict::Loops));
+        assert!(turns.any(|verdict| verdict == SpinState::Spinning));
     }
 
     #[test]
     fn reads_by_one_function_are_a_loop_too() {
         let mut spins = spins();
         let mut turns = (0..40).map(|i| read(&mut spins, ME, 0x400, 0x80 * (i % 4), 7));
-        assert!(turns.any(|verdict| verdict == Verdict::Loops));
+        assert!(turns.any(|verdict| verdict == SpinState::Spinning));
     }
 
     #[test]
@@ -274,7 +281,7 @@ mod tests {
             let mut spins = spins();
             (0..100).for_each(|i| _ = read(&mut spins, ME, 0x400, 8 * i, 0));
             let mut turns = (0..80).map(|i| read(&mut spins, ME, 0x800 + first, 0x80 * (i % 4), 7));
-            assert!(turns.any(|verdict| verdict == Verdict::Loops));
+            assert!(turns.any(|verdict| verdict == SpinState::Spinning));
         }
     }
 
@@ -282,8 +289,8 @@ mod tests {
     fn a_walk_through_memory_is_none() {
         let mut spins = spins();
         for i in 0..1000 {
-            assert_eq!(read(&mut spins, ME, 0x400, 8 * i, 0), Verdict::News);
-            assert_eq!(read(&mut spins, ME, 0x405, 0x10, 7), Verdict::News);
+            assert_eq!(read(&mut spins, ME, 0x400, 8 * i, 0), SpinState::NotSpinning);
+            assert_eq!(read(&mut spins, ME, 0x405, 0x10, 7), SpinState::NotSpinning);
         }
     }
 
@@ -291,7 +298,7 @@ mod tests {
     fn changing_something_is_progress() {
         let mut spins = spins();
         for _ in 0..100 {
-            assert_eq!(read(&mut spins, ME, 0x400, 0x10, 1), Verdict::News);
+            assert_eq!(read(&mut spins, ME, 0x400, 0x10, 1), SpinState::NotSpinning);
             spins.progress(ME);
         }
     }
@@ -316,7 +323,7 @@ mod tests {
     fn threads_are_apart() {
         let mut spins = spins();
         for i in 0..100 {
-            assert_eq!(read(&mut spins, ThreadId(i), 0x400, 0x10, 1), Verdict::News);
+            assert_eq!(read(&mut spins, ThreadId(i), 0x400, 0x10, 1), SpinState::NotSpinning);
         }
     }
 }

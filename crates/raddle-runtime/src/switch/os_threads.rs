@@ -6,7 +6,7 @@
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use super::lookout;
+use super::uncontrolled_call;
 use crate::sys;
 
 /// The word that a thread parks on.
@@ -17,7 +17,7 @@ pub struct Baton(AtomicU32);
 const EMPTY: u32 = 0;
 const GIVEN: u32 = 1;
 const PARKED: u32 = 2;
-const LOOK_OUT: u32 = 3;
+const WATCH: u32 = 3;
 
 impl Baton {
     /// Gives the baton to the owner of this word.
@@ -27,9 +27,9 @@ impl Baton {
         }
     }
 
-    /// Has the owner of this word, who waits here or is about to, [look](lookout::look) at who makes a call.
-    pub fn look_out(&self) {
-        let ask = |from| self.0.compare_exchange(from, LOOK_OUT, Ordering::AcqRel, Ordering::Acquire);
+    /// Has the owner of this word, who waits here or is about to, [look](uncontrolled_call::watch_caller) at who makes a call.
+    pub fn ask_to_watch(&self) {
+        let ask = |from| self.0.compare_exchange(from, WATCH, Ordering::AcqRel, Ordering::Acquire);
         if ask(EMPTY) == Err(PARKED) && ask(PARKED).is_ok() {
             sys::futex_wake(&self.0);
         }
@@ -40,7 +40,7 @@ impl Baton {
         loop {
             match self.0.compare_exchange(EMPTY, PARKED, Ordering::Acquire, Ordering::Acquire) {
                 Err(GIVEN) => break,
-                Err(LOOK_OUT) => self.look(),
+                Err(WATCH) => self.watch(),
                 _ => sys::futex_wait(&self.0, PARKED),
             }
         }
@@ -49,9 +49,9 @@ impl Baton {
     }
 
     #[cold]
-    fn look(&self) {
-        if self.0.compare_exchange(LOOK_OUT, EMPTY, Ordering::Acquire, Ordering::Acquire).is_ok() {
-            lookout::look();
+    fn watch(&self) {
+        if self.0.compare_exchange(WATCH, EMPTY, Ordering::Acquire, Ordering::Acquire).is_ok() {
+            uncontrolled_call::watch_caller();
         }
     }
 

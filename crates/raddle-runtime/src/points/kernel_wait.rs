@@ -24,7 +24,7 @@ use crate::syscall;
 pub(super) struct Cancelled;
 
 /// What a call returns, by the kernel's convention.
-pub(super) type Outcome = Result<isize, Cancelled>;
+pub(super) type CallResult = Result<isize, Cancelled>;
 
 /// The call would block.
 pub(super) const AGAIN: isize = -(EAGAIN as isize);
@@ -46,7 +46,7 @@ pub(super) struct Caller {
 
 /// What a call does after a signal handler that was installed with SA_RESTART.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
+pub(super) enum AfterHandler {
     /// It goes on.
     Restart,
     /// It fails with EINTR all the same: see signal(7).
@@ -76,7 +76,7 @@ impl Caller {
 
     /// Whether the thread is to be cancelled here. In a trapped call that is libc's to know: where it
     /// lets a call of its own be cancelled, it sends a signal, which the handler of traps holds back.
-    fn check(self) -> Result<(), Cancelled> {
+    fn err_if_cancelled(self) -> Result<(), Cancelled> {
         if cancel_is_due(self.me) && (self.cancellable || self.trapped && cancel_signal_is_pending()) {
             return Err(Cancelled);
         }
@@ -92,20 +92,20 @@ impl Caller {
         if !self.trapped {
             point(self.me, kind, object);
         }
-        self.check()?;
+        self.err_if_cancelled()?;
         Ok(Caller { handled: self.thread().handled, ..self })
     }
 
     /// Whether a signal handler has run since the call started, so that it must not wait (again).
-    pub fn is_interrupted(self, after: After) -> bool {
+    pub fn is_interrupted(self, after: AfterHandler) -> bool {
         let thread = self.thread();
-        thread.handled != self.handled && !(after == After::Restart && thread.restarts)
+        thread.handled != self.handled && !(after == AfterHandler::Restart && thread.restarts)
     }
 
     /// Waits; what ends the wait is given back unless it is cancellation.
-    pub fn wait(self, event: Event, until: Wait, deadline: u64, after: After) -> Result<Wake, Cancelled> {
+    pub fn wait(self, event: Event, until: Wait, deadline: u64, after: AfterHandler) -> Result<Wake, Cancelled> {
         loop {
-            self.check()?;
+            self.err_if_cancelled()?;
             if self.is_interrupted(after) {
                 return Ok(Wake::Interrupted);
             }
@@ -147,7 +147,7 @@ macro_rules! conclude {
     ($me:ident, $outcome:expr) => {
         match $outcome {
             Ok(result) => $crate::points::result(result) as _,
-            Err($crate::points::outside::Cancelled) => {
+            Err($crate::points::kernel_wait::Cancelled) => {
                 $crate::points::cancel::act_on_cancel($me);
                 $crate::points::fail(libc::EINTR) as _
             }
@@ -223,7 +223,7 @@ impl Watched {
         caller: Caller,
         kind: EventKind,
         mut attempt: impl FnMut(c_int, bool) -> isize,
-    ) -> Outcome {
+    ) -> CallResult {
         let mut waited = false;
         loop {
             let mut result = attempt(self.entry.fd, false);
@@ -258,7 +258,7 @@ impl Watched {
     pub fn wait(&mut self, caller: Caller, kind: EventKind) -> Result<Wake, Cancelled> {
         let (fd, events) = (self.entry.fd, self.entry.events);
         let deadline = *self.deadline.get_or_insert_with(|| time_out_of(fd, events));
-        let after = if deadline == NEVER { After::Restart } else { After::Fail };
+        let after = if deadline == NEVER { AfterHandler::Restart } else { AfterHandler::Fail };
         self.wait_until(caller, kind, deadline, after)
     }
 
@@ -268,7 +268,7 @@ impl Watched {
         caller: Caller,
         kind: EventKind,
         deadline: u64,
-        after: After,
+        after: AfterHandler,
     ) -> Result<Wake, Cancelled> {
         let fd = self.entry.fd;
         let strange = self.ignored_looks > 0;
@@ -343,7 +343,7 @@ pub(super) struct Attempts {
     /// When to give up; 0 after the first attempt.
     pub deadline: u64,
     /// What signals do to it.
-    pub after: After,
+    pub after: AfterHandler,
 }
 
 struct Attempt {
@@ -356,14 +356,14 @@ unsafe fn attempt(context: *mut c_void) -> bool {
     // SAFETY: the context of this wait; the program's own system call.
     unsafe {
         let attempt = &mut *context.cast::<Attempt>();
-        attempt.result = attempt.request.really();
+        attempt.result = attempt.request.pass_to_kernel();
         attempt.result != attempt.would_block
     }
 }
 
 impl Attempts {
     /// Makes the call, after the schedule point, until it says something else than that it would block.
-    pub unsafe fn until_done(self, caller: Caller, event: Event) -> Outcome {
+    pub unsafe fn until_done(self, caller: Caller, event: Event) -> CallResult {
         let mut context = Attempt { request: self.request, would_block: self.would_block, result: 0 };
         let pointer: *mut Attempt = &raw mut context;
         // SAFETY (all below): the program's own system call.
