@@ -8,8 +8,8 @@
 
 use raddle_core::{Decision, EventKind, ThreadId};
 
+use crate::os::sys;
 use crate::scheduler::Scheduler;
-use crate::sys;
 
 /// The accesses that a thread may make without asking. Valid when zeroed: there are none.
 #[repr(C)]

@@ -19,7 +19,9 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::Points;
 
 use crate::control::{self, Mode};
-use crate::{race, start, sys};
+use crate::os::sys;
+use crate::process::start;
+use crate::race;
 use racy_places::RacyPlaceSet;
 use spin_loop::SpinLoops;
 

@@ -8,7 +8,8 @@ use raddle_protocol::{Escape, OsReason};
 use super::result;
 use super::time::from_now;
 use crate::control::{call_real, scheduler, state};
-use crate::{failure, interpose, real, syscall};
+use crate::process::failure;
+use crate::{interpose, real, syscall};
 
 interpose! {
     /// An alarm on the virtual clock.

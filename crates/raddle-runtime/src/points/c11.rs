@@ -77,7 +77,7 @@ interpose! {
         let until = from_now(nanoseconds(time));
         if sleep_until(me, until) {
             if !left.is_null() {
-                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+                *left = crate::os::sys::timespec(until.saturating_sub(scheduler().clock.now()));
             }
             return -1;
         }

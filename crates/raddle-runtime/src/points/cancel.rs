@@ -9,9 +9,11 @@ use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, OsReason};
 
 use crate::control::{call_real, point, scheduler, unlocked};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
-use crate::{failure, interpose, real, sys};
+use crate::{interpose, real};
 
 /// PTHREAD_CANCEL_DISABLE.
 const CANCEL_DISABLE: c_int = 1;

@@ -119,7 +119,7 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
         F_SETOWN_EX | libc::F_SETOWN => {
             // Signals for one OS thread.
             if command == F_SETOWN_EX {
-                crate::failure::needs_os_threads(OsReason::ThreadState);
+                crate::process::failure::needs_os_threads(OsReason::ThreadState);
             }
             // A signal may come whenever the descriptor is ready.
             // SAFETY: the caller holds the baton.

@@ -37,7 +37,7 @@ pub struct Call {
 impl Call {
     /// Whether another process may be involved: not every lock says that it is private.
     pub fn shared(&self) -> bool {
-        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::memory::is_shared(self.word as usize)
+        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::os::memory::is_shared(self.word as usize)
     }
 }
 

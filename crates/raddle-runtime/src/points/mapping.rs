@@ -6,7 +6,8 @@
 use core::ffi::{c_int, c_void};
 
 use super::result;
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
 /// Maps memory.
 #[cfg_attr(not(test), no_mangle)]

@@ -11,14 +11,15 @@ use super::time::{deadline, valid};
 use crate::control::{call_real, point, scheduler, wait_through};
 use crate::interpose;
 use crate::model::mutex::{Attempt, Mutex};
+use crate::os::sys;
+use crate::race;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
-use crate::{race, sys};
 
 /// Whether a mutex lives in memory that other processes share.
 pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
     // SAFETY: the caller's mutex.
-    unsafe { (*mutex).shared(|| crate::memory::is_shared(mutex as usize)) }
+    unsafe { (*mutex).shared(|| crate::os::memory::is_shared(mutex as usize)) }
 }
 
 /// Locks a mutex: waits until that is possible, before the deadline.
@@ -47,7 +48,7 @@ pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
             }
             Attempt::Fails(error) => error,
             // A thread is only let through when the mutex is ready.
-            Attempt::Busy => crate::failure::internal(format_args!("a busy mutex was let through")),
+            Attempt::Busy => crate::process::failure::internal(format_args!("a busy mutex was let through")),
         }
     }
 }

@@ -13,9 +13,10 @@ use super::signal::set_mask;
 use super::time::{from_now, nanoseconds, valid};
 use crate::control::{scheduler, state};
 use crate::model::descriptor::key;
+use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::{interpose, real, sys, syscall};
+use crate::{interpose, real, syscall};
 
 /// The deadline of a call that does not wait.
 pub(super) const AT_ONCE: u64 = 0;

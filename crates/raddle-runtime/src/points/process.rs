@@ -10,9 +10,11 @@ use raddle_protocol::{Escape, OsReason, Outcome};
 
 use super::kernel_wait::{Caller, Cancelled};
 use crate::control::{self, call_real, point, scheduler};
+use crate::os::sys;
+use crate::process::failure;
 use crate::signals::bit;
 use crate::switch::{fibers, gate};
-use crate::{dispatch, failure, interpose, real, sys};
+use crate::{dispatch, interpose, real};
 
 extern "C" {
     fn __register_atfork(

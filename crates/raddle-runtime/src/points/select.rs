@@ -10,8 +10,9 @@ use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller};
 use super::poll::{any_of, left, until_ready, with_time, AT_ONCE};
 use super::time::from_now;
 use crate::model::descriptor::{entries_of, key, Bits, MOST_IN_SET, WORDS};
+use crate::os::sys;
 use crate::scheduler::clock::NEVER;
-use crate::{interpose, sys, syscall};
+use crate::{interpose, syscall};
 
 /// Descriptors that the process sleeps on while nobody can run; more are asked now and then.
 const SLEPT_ON: usize = 64;

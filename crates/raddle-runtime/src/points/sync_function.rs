@@ -16,7 +16,8 @@ use raddle_protocol::threads::ARGUMENTS;
 use raddle_protocol::NamedCall;
 
 use crate::control::{current, point, scheduler, LeaveOnDrop};
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
 const BREAKPOINT: u8 = 0xcc;
 const TRAP_FLAG: i64 = 0x100;

@@ -23,12 +23,14 @@ use super::time::{deadline, valid};
 use super::{new_identity, thread_keys};
 use crate::control::{self, call_real, current, point, scheduler, wait_through, LeaveOnDrop, Mode};
 use crate::dispatch::Request;
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
 use crate::switch::os_threads::DYING;
 use crate::switch::{fiber, fibers, gate, identity};
-use crate::{dispatch, failure, interpose, race, real, sys};
+use crate::{dispatch, interpose, race, real};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
@@ -459,7 +461,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 #[link_section = "raddle_run"]
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
-        crate::start::begin_early();
+        crate::process::start::begin_early();
     }
     current()
 }

@@ -14,9 +14,11 @@ use raddle_protocol::OsReason;
 use super::result;
 use crate::control::{call_real, scheduler};
 use crate::dispatch::Request;
+use crate::os::sys;
+use crate::process::failure;
 use crate::signals::alternate;
 use crate::switch::fibers;
-use crate::{failure, interpose, real, sys, syscall};
+use crate::{interpose, real, syscall};
 
 /// Longest name of a thread, with its final zero.
 const NAME: usize = 16;

@@ -102,7 +102,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
         if control::current().is_some() {
             let _leave = LeaveOnDrop::armed();
             if clock != libc::CLOCK_PROCESS_CPUTIME_ID {
-                crate::failure::needs_os_threads(OsReason::ThreadClock);
+                crate::process::failure::needs_os_threads(OsReason::ThreadClock);
             }
             // SAFETY: the thread is under control.
             unsafe { scheduler() }.escaped(raddle_protocol::Escape::CpuClock);
@@ -132,7 +132,7 @@ pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec)
     unsafe {
         match show(clock) {
             Some(now) => {
-                *time = crate::sys::timespec(now);
+                *time = crate::os::sys::timespec(now);
                 0
             }
             None => super::result(crate::syscall!(libc::SYS_clock_gettime, clock, time)) as c_int,
@@ -148,7 +148,7 @@ pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_vo
         match show(libc::CLOCK_REALTIME) {
             Some(now) => {
                 if !time.is_null() {
-                    let now = crate::sys::timespec(now);
+                    let now = crate::os::sys::timespec(now);
                     *time = timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
                 }
                 0
@@ -238,7 +238,7 @@ interpose! {
         let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };
         if sleep_until(me, until) {
             if !absolute && !left.is_null() {
-                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+                *left = crate::os::sys::timespec(until.saturating_sub(scheduler().clock.now()));
             }
             return EINTR;
         }

@@ -19,7 +19,7 @@ mod table;
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use crate::control::{scheduler, state};
-use crate::sys;
+use crate::os::sys;
 use clock::{Clock, Pool};
 use depot::{Depot, Stack};
 use shadow::{Cell, Shadow, Word};

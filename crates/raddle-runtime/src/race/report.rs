@@ -9,7 +9,7 @@ use super::build_id;
 use super::shadow::Cell;
 use super::{detector, Allocation, DEPOT, HEAP};
 use crate::control::{scheduler, state};
-use crate::memory::each_mapping;
+use crate::os::memory::each_mapping;
 
 /// Pairs of places that were seen to race in this run. Valid when zeroed.
 #[repr(C)]

@@ -12,7 +12,8 @@ use super::clock::NEVER;
 use super::progress::{ACCESS, BACK_OFF};
 use super::{Scheduler, OUTSIDE_POLL_INTERVAL};
 use crate::access::spin_loop;
-use crate::{control, failure};
+use crate::control;
+use crate::process::failure;
 
 /// Who decides in a run of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

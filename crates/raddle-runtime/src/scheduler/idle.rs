@@ -6,8 +6,10 @@ use raddle_protocol::{Escape, Outcome};
 use super::clock::NEVER;
 use super::thread::{Life, Wait};
 use super::Scheduler;
+use crate::os::sys;
+use crate::process::failure;
 use crate::signals::kernel as signals;
-use crate::{failure, sys, syscall};
+use crate::syscall;
 
 /// How long to sleep between two looks at conditions that have no descriptor, at most.
 pub(super) const LONGEST_NAP: u64 = 2_000_000;

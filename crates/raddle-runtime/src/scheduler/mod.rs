@@ -12,6 +12,7 @@ mod progress;
 mod start;
 mod step;
 pub mod thread;
+pub mod thread_pointers;
 pub mod timers;
 mod waits;
 
@@ -26,7 +27,7 @@ use raddle_protocol::{Block, Escape, Results, Settings};
 use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
-use crate::pointers::ThreadPointers;
+use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 use clock::{Clock, NEVER};

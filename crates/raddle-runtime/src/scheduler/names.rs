@@ -27,7 +27,8 @@ use raddle_core::{ThreadId, MAX_THREADS};
 use super::thread::{Life, Thread};
 use super::Scheduler;
 use crate::control::{scheduler, state_pointer};
-use crate::{memory, sys};
+use crate::os::memory;
+use crate::os::sys;
 
 /// LoadedFile files that are known; the others have their objects named by who touches them.
 const FILES: usize = 128;
@@ -225,7 +226,7 @@ pub fn survey(policy: &Descriptor) {
         return;
     }
     // What is free on the heap of a check, and in which order, is what the runs before it in this process have left.
-    names.heap = if crate::check::program_has_checks() { 0..0 } else { memory::heap() };
+    names.heap = if crate::process::check::program_has_checks() { 0..0 } else { memory::heap() };
     // SAFETY: the walk calls us back during the call only.
     unsafe { dl_iterate_phdr(visit, (names as *mut Names).cast()) };
 }

@@ -10,7 +10,7 @@ use super::idle::{Idle, OutsideWait};
 use super::progress::BACK_OFF;
 use super::thread::{Life, Packed, Wait};
 use super::Scheduler;
-use crate::failure;
+use crate::process::failure;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 

@@ -4,7 +4,8 @@ use raddle_core::ThreadId;
 use raddle_protocol::Outcome;
 
 use super::Scheduler;
-use crate::{failure, sys};
+use crate::os::sys;
+use crate::process::failure;
 
 /// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
 /// dozens of them in each turn, and few calls.

@@ -53,7 +53,7 @@ impl Scheduler {
         self.start_names(explores && descriptor.learns >= Learns::Objects);
         self.searches = descriptor.kind == Kind::Systematic;
         // In a program with checks there is no run yet.
-        if !(self.searches && crate::check::program_has_checks()) {
+        if !(self.searches && crate::process::check::program_has_checks()) {
             self.start_decider(settings.seed);
         }
         self.created = 1;

@@ -14,7 +14,8 @@ use raddle_core::{ThreadId, MAX_THREADS};
 use super::Action;
 use crate::control::{self, scheduler, STACKS_ADDRESS};
 use crate::dispatch::restorer;
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
 /// Where the runtime's own alternate stacks lie, by thread.
 const ADDRESS: usize = STACKS_ADDRESS;

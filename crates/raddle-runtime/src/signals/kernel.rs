@@ -12,9 +12,11 @@ use raddle_protocol::{Escape, Outcome};
 use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
 use crate::control::{self, point, scheduler, state, Mode};
 use crate::dispatch::{install, set_action, KernelAction};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::Scheduler;
 use crate::switch::{fibers, gate};
-use crate::{failure, sys, syscall};
+use crate::syscall;
 
 /// Signals that the kernel raises at an instruction of the running thread.
 const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];

@@ -143,7 +143,7 @@ pub fn own_info(signal: c_int, code: c_int) -> libc::siginfo_t {
         info.si_signo = signal;
         info.si_code = code;
         let fields = (&raw mut info).cast::<c_int>();
-        fields.add(4).write(crate::sys::getpid());
+        fields.add(4).write(crate::os::sys::getpid());
         fields.add(5).write(crate::syscall!(libc::SYS_getuid) as c_int);
         info
     }

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_core::ThreadId;
 
 use crate::control::scheduler;
-use crate::sys;
+use crate::os::sys;
 
 global_asm!(
     ".pushsection raddle_run,\"ax\",@progbits",

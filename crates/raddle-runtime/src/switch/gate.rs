@@ -20,10 +20,10 @@ use raddle_protocol::Escape;
 use crate::access::spin_loop;
 use crate::control::{self, baton, scheduler, state, State};
 use crate::dispatch;
+use crate::os::sys;
 use crate::scheduler::thread::{Life, Packed, Wake};
 use crate::signals::kernel as signals;
 use crate::switch::placement::Placement;
-use crate::sys;
 
 /// The lock: nobody has it, somebody has, and others wait for it.
 static LOCK: AtomicU32 = AtomicU32::new(FREE);

@@ -11,7 +11,8 @@ use raddle_protocol::Stacks;
 
 use super::fiber::{self, CONTEXT_WORDS};
 use crate::control::POLICY_ADDRESS;
-use crate::{sys, tls};
+use crate::os::sys;
+use crate::switch::thread_storage;
 
 /// A pthread without an OS thread.
 struct Identity {
@@ -122,7 +123,7 @@ pub unsafe fn take(stacks: Stacks) -> Option<TakenIdentity> {
         crate::verify::taken(at);
         if identity.stale {
             (identity.context as *mut [usize; CONTEXT_WORDS]).write(identity.words);
-            tls::reset(identity.fs);
+            thread_storage::reset(identity.fs);
         }
         identity.stale = true;
         // A new thread has its creator's rounding modes.

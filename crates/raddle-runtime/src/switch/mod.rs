@@ -15,6 +15,7 @@ pub mod gate;
 pub mod identity;
 pub mod os_threads;
 mod placement;
+pub mod thread_storage;
 pub mod uncontrolled_call;
 
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,8 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::OsReason;
 
 use crate::control::{self, baton};
-use crate::{dispatch, points, sys};
+use crate::os::sys;
+use crate::{dispatch, points};
 
 static FIBERS: AtomicBool = AtomicBool::new(false);
 

@@ -7,7 +7,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::uncontrolled_call;
-use crate::sys;
+use crate::os::sys;
 
 /// The word that a thread parks on.
 #[derive(Debug, Default)]
@@ -65,11 +65,6 @@ impl Baton {
         if self.0.load(Ordering::Acquire) == PARKED {
             sys::futex_wait_for(&self.0, PARKED, at_most);
         }
-    }
-
-    /// Forgets a former owner.
-    pub fn reset(&self) {
-        self.0.store(EMPTY, Ordering::Relaxed);
     }
 }
 

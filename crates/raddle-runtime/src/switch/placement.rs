@@ -8,7 +8,7 @@
 
 use raddle_core::ThreadId;
 
-use crate::sys;
+use crate::os::sys;
 
 /// With more cores than this the kernel finds an idle one.
 const MOST: usize = 64;

@@ -16,9 +16,11 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::{Escape, OsReason};
 
 use crate::control::{self, baton, scheduler};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait};
-use crate::{failure, switch, sys};
+use crate::switch;
 
 /// The call that is looked at, by its number; [`NOBODY`] when there is none. The one that sets it back decides: the caller that it
 /// has returned, or the watcher that it is blocked.

@@ -12,8 +12,8 @@ use raddle_protocol::block::FD_VARIABLE;
 use raddle_protocol::policy_list;
 use raddle_protocol::settings::SEARCH_BYTES;
 
-use crate::output::Output;
-use crate::sys;
+use crate::os::output::Output;
+use crate::os::sys;
 
 const MOST: usize = 16;
 
@@ -68,7 +68,7 @@ macro_rules! register {
         const _: () = {
             extern "C" fn __raddle_register() {
                 // No item of ours: the expression means what it means at the caller's.
-                $($crate::policies::register(const { $crate::policies::validated(&$descriptor) });)+
+                $($crate::macro_support::register(const { $crate::macro_support::validated(&$descriptor) });)+
             }
             #[used]
             #[link_section = ".init_array"]

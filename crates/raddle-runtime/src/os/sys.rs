@@ -8,8 +8,8 @@ use core::arch::asm;
 use core::sync::atomic::AtomicU32;
 
 pub use libc::{
-    SYS_clock_gettime, SYS_exit_group, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_mmap, SYS_open, SYS_poll,
-    SYS_prctl, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_tgkill, SYS_write,
+    SYS_clock_gettime, SYS_exit_group, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_mmap, SYS_open, SYS_prctl,
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_tgkill, SYS_write,
 };
 
 /// A system call. Returns what the kernel returns: errors are -4095..=-1.
@@ -28,24 +28,24 @@ pub unsafe fn syscall6(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize,
 }
 
 /// [`syscall6`] with the number of arguments as written.
-#[macro_export]
 macro_rules! syscall {
-    ($n:expr) => { $crate::sys::syscall6($n, 0, 0, 0, 0, 0, 0) };
-    ($n:expr, $a:expr) => { $crate::sys::syscall6($n, $a as usize, 0, 0, 0, 0, 0) };
-    ($n:expr, $a:expr, $b:expr) => { $crate::sys::syscall6($n, $a as usize, $b as usize, 0, 0, 0, 0) };
+    ($n:expr) => { $crate::os::sys::syscall6($n, 0, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr) => { $crate::os::sys::syscall6($n, $a as usize, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr, $b:expr) => { $crate::os::sys::syscall6($n, $a as usize, $b as usize, 0, 0, 0, 0) };
     ($n:expr, $a:expr, $b:expr, $c:expr) => {
-        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, 0, 0, 0)
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, 0, 0, 0)
     };
     ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr) => {
-        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, 0, 0)
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, 0, 0)
     };
     ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => {
-        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, 0)
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, 0)
     };
     ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
-        $crate::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, $f as usize)
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, $f as usize)
     };
 }
+pub(crate) use syscall;
 
 /// FUTEX_WAIT on a word of this process; returns at once when the word is not `value`.
 pub fn futex_wait(word: &AtomicU32, value: u32) {

@@ -7,7 +7,7 @@
 use core::ffi::{c_int, c_void};
 
 use crate::control::state;
-use crate::sys;
+use crate::os::sys;
 
 /// Initial image of one object's block.
 #[derive(Clone, Copy)]

@@ -11,10 +11,11 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
 
 use crate::access::lease::Lease;
+use crate::os::sys;
 use crate::points::sync_function;
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
-use crate::{control, sys, syscall};
+use crate::{control, syscall};
 
 /// The status of a process that the runtime ended; the command line goes by the outcome instead.
 const STATUS: i32 = 125;
@@ -47,7 +48,7 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     results.diverged_expected = divergence.expected.map_or(u32::MAX, |d| d.0);
     results.diverged_found = divergence.found.0;
     results.diverged_enabled = u32::from(divergence.enabled);
-    if crate::check::is_repeated() {
+    if crate::process::check::is_repeated() {
         write_message(
             scheduler.results(),
             format_args!(

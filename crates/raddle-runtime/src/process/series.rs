@@ -7,7 +7,8 @@ use core::sync::atomic::Ordering;
 use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::{Block, Outcome, Results, Summary};
 
-use crate::{race, sys, syscall};
+use crate::os::sys;
+use crate::{race, syscall};
 
 /// Makes the block ready for the next run of the series.
 ///

@@ -22,7 +22,7 @@ macro_rules! runtime {
         const _: () = {
             #[panic_handler]
             fn panic(info: &::core::panic::PanicInfo<'_>) -> ! {
-                $crate::failure::internal(::core::format_args!("{info}"))
+                $crate::macro_support::internal(::core::format_args!("{info}"))
             }
         };
 

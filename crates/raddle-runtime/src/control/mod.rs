@@ -19,7 +19,10 @@ use raddle_protocol::{Block, PolicySettings};
 use crate::access::lease::Lease;
 use crate::access::Access;
 use crate::model::descriptor::ClosedDescriptors;
+use crate::os::sys;
 use crate::points::thread_keys::Destructors;
+use crate::process::failure;
+use crate::process::policies;
 use crate::race::{self, Detector};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names::{self, Names};
@@ -29,8 +32,8 @@ use crate::signals::kernel::{self as signals, Mailbox};
 use crate::signals::Signals;
 use crate::switch::gate::{self, Gate};
 use crate::switch::os_threads::Baton;
-use crate::tls::Segments;
-use crate::{dispatch, failure, policies, switch, sys};
+use crate::switch::thread_storage::Segments;
+use crate::{dispatch, switch};
 
 /// Where the pooled identities end and the policy starts: in the middle of a page, because every run touches
 /// the end of the one and the start of the other. Away from the target's addresses, see [`ADDRESS`].
@@ -60,7 +63,7 @@ const _: () = {
     let links = scheduler + offset_of!(Scheduler, waiters) + crate::model::waiters::small(FEW);
     assert!(same_page(scheduler, links - 1));
     let pending = scheduler + offset_of!(Scheduler, pending);
-    assert!(same_page(pending - crate::pointers::SMALL, pending + FEW * size_of::<Event>() - 1));
+    assert!(same_page(pending - crate::scheduler::thread_pointers::SMALL, pending + FEW * size_of::<Event>() - 1));
     let threads = scheduler + offset_of!(Scheduler, threads);
     assert!(same_page(threads, threads + FEW * size_of::<Thread>() - 1));
     assert!(same_page(POLICY_ADDRESS - switch::identity::small(FEW), POLICY_ADDRESS));

@@ -17,8 +17,10 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, OsReason, Outcome, Points};
 
 use crate::control::{self, scheduler};
+use crate::os::sys;
 use crate::points::{errno, futex, set_errno};
-use crate::{access, failure, points, sys, syscall};
+use crate::process::failure;
+use crate::{access, points, syscall};
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 const SA_RESTORER: u64 = 0x0400_0000;

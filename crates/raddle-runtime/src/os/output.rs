@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
 /// A descriptor to write to; what is written stays in the buffer until it is full or flushed.
 pub struct Output {

@@ -20,12 +20,15 @@ use raddle_protocol::{text, Block, CheckRequest, Escape, Outcome, Summary};
 
 use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait};
 use crate::scheduler::RunKind;
+use crate::switch::thread_storage;
 use crate::switch::{self, identity};
-use crate::{dispatch, failure, points, race, real, sys, tls};
+use crate::{dispatch, points, race, real};
 
 type Body = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
@@ -264,7 +267,7 @@ unsafe fn set_up(block: &'static Block) {
         dispatch::arm(ThreadId::MAIN);
         points::sync_function::start_run();
         // An object that allocates its thread-local storage on first use cannot be put back.
-        if switch::fibers() && tls::survey() {
+        if switch::fibers() && thread_storage::survey() {
             identity::allow_reuse();
         }
         scheduler().foreign_threads = false;

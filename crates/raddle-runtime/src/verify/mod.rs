@@ -25,13 +25,15 @@ use core::fmt;
 use raddle_core::{EventKind, ThreadId, MAX_THREADS};
 
 use crate::control::state;
+use crate::dispatch;
 use crate::model::waiters::{bucket, Waiters};
-use crate::pointers::ThreadPointers;
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Wait, Wake};
+use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::scheduler::timers::Timers;
 use crate::scheduler::Scheduler;
-use crate::{dispatch, failure, sys};
 
 /// With so many threads every decision is checked whole.
 const FEW: usize = 64;
@@ -567,7 +569,7 @@ unsafe fn mark(low: usize) {
 /// `fs` is the thread pointer of a thread that libc has made.
 unsafe fn stack_of(fs: usize, context: usize) -> Stack {
     // SAFETY: the caller's promise.
-    let found = unsafe { crate::memory::stack_of(fs, context) };
+    let found = unsafe { crate::os::memory::stack_of(fs, context) };
     found.map_or(Stack { low: 0, high: 0, marked: false }, |found| Stack { low: found.start, high: fs, marked: false })
 }
 

@@ -17,9 +17,11 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::Block;
 
 use crate::control::{self, Mode};
-use crate::output::Output;
+use crate::os::output::Output;
+use crate::os::sys;
+use crate::process::series;
 use crate::scheduler::names;
-use crate::{dispatch, points, real, series, sys, syscall};
+use crate::{dispatch, points, real, syscall};
 
 type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -250,13 +252,13 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
     prepare();
     // SAFETY: libc's arguments; the program's main.
     unsafe {
-        crate::policies::list_if_asked(environment);
+        crate::process::policies::list_if_asked(environment);
         // The allocator's first call may ask for random bytes, and identities are made with its help:
         // it is made at the same time in every run.
         libc::free(core::hint::black_box(libc::malloc(1)));
         clean_environment(environment);
         let wanted = control::block().is_some_and(|block| block.settings.check_number != 0);
-        if wanted && control::mode() == Mode::Before && crate::check::find_note() {
+        if wanted && control::mode() == Mode::Before && crate::process::check::find_note() {
             // Control starts inside the checks.
             control::pass_through();
         } else if let Some(block) = control::block() {
@@ -293,7 +295,7 @@ fn ready_main() {
     crate::signals::kernel::adopt_main();
     points::thread::adopt_main();
     points::thread_attributes::adopt_main();
-    crate::tick::prepare();
+    crate::points::tick::prepare();
 }
 
 /// Starts the run in the calling thread, which is ready.
@@ -302,7 +304,7 @@ fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     control::start_run(block, policy);
     dispatch::arm(ThreadId::MAIN);
     points::sync_function::start_run();
-    crate::tick::start();
+    crate::points::tick::start();
 }
 
 /// A constructor creates a thread: the run starts before main.

@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
 /// Whether an address lies in a mapping that is shared between processes.
 #[cold]

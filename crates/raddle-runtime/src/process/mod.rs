@@ -1,0 +1,9 @@
+//! The process under test, from exec to its end: how it finds the block, becomes a fork server, makes one run or many,
+//! and how a run that failed ends.
+
+pub mod check;
+pub mod failure;
+pub mod library;
+pub mod policies;
+pub mod series;
+pub mod start;
