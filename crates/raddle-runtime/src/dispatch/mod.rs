@@ -7,9 +7,10 @@
 //! selector to allow (`control::call_real`), because libc blocks all signals in places, and a trapped
 //! call with SIGSYS blocked would kill the process.
 
-use core::arch::global_asm;
+pub mod text;
+
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use raddle_core::ThreadId;
 use raddle_protocol::hooks::offers;
@@ -20,152 +21,25 @@ use crate::control::{self, scheduler};
 use crate::os::sys;
 use crate::points::{errno, futex, set_errno};
 use crate::process::failure;
+use crate::signals::action;
 use crate::{access, points, syscall};
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
-const SA_RESTORER: u64 = 0x0400_0000;
-
-static TEXT_START: AtomicUsize = AtomicUsize::new(0);
-static TEXT_LENGTH: AtomicUsize = AtomicUsize::new(0);
-/// Where the program was loaded; 0 for one that is not relocated.
-static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// The text of the dynamic loader.
-static LOADER_START: AtomicUsize = AtomicUsize::new(0);
-static LOADER_LENGTH: AtomicUsize = AtomicUsize::new(0);
-/// The text of the C library.
-static LIBC_START: AtomicUsize = AtomicUsize::new(0);
-static LIBC_LENGTH: AtomicUsize = AtomicUsize::new(0);
 static AVAILABLE: AtomicBool = AtomicBool::new(false);
-
-// Returning from a handler is a system call too: ours is in our own text. Unwinders and debuggers
-// know a signal frame by exactly these bytes.
-global_asm!(
-    ".globl raddle_restorer",
-    ".hidden raddle_restorer",
-    ".type raddle_restorer,@function",
-    "raddle_restorer:",
-    "mov rax, 15",
-    "syscall",
-);
-
-extern "C" {
-    fn raddle_restorer();
-    fn dl_iterate_phdr(
-        visit: unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int,
-        data: *mut c_void,
-    ) -> c_int;
-}
-
-/// The kernel's own form of a signal action.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct KernelAction {
-    /// The handler, SIG_DFL or SIG_IGN.
-    pub handler: usize,
-    /// SA_ flags.
-    pub flags: u64,
-    /// Where the handler returns to.
-    pub restorer: usize,
-    /// Signals blocked during the handler.
-    pub mask: u64,
-}
-
-/// glibc cancels a thread by this signal; in the middle of the runtime it would unwind us.
-const SIGCANCEL: u64 = 1 << 31;
-
-/// Installs a handler of the runtime's own, which returns through our text.
-pub fn install(signal: c_int, handler: usize, flags: c_int) {
-    let action = KernelAction {
-        handler,
-        flags: flags as u32 as u64 | SA_RESTORER,
-        restorer: raddle_restorer as *const () as usize,
-        mask: if signal == libc::SIGSYS { SIGCANCEL } else { 0 },
-    };
-    set_action(signal, &action);
-}
-
-/// Where a signal handler returns to.
-pub fn restorer() -> usize {
-    raddle_restorer as *const () as usize
-}
-
-/// rt_sigaction without the old action.
-pub fn set_action(signal: c_int, action: &KernelAction) {
-    // SAFETY: reads the action only.
-    unsafe { syscall!(sys::SYS_rt_sigaction, signal, action as *const _, 0, 8) };
-}
 
 /// Prepares the process: finds our text and installs the handler.
 pub fn prepare() {
-    // SAFETY: the visitor only writes the two words.
-    unsafe { dl_iterate_phdr(find_text, core::ptr::null_mut()) };
+    text::find();
     let wanted = control::block().is_some_and(|b| b.settings.run.dispatch);
-    AVAILABLE.store(wanted && TEXT_LENGTH.load(Ordering::Relaxed) != 0, Ordering::Relaxed);
+    AVAILABLE.store(wanted && text::own().1 != 0, Ordering::Relaxed);
     if wanted {
-        install(libc::SIGSYS, on_trap as *const () as usize, libc::SA_SIGINFO | libc::SA_NODEFER);
+        action::install(libc::SIGSYS, on_trap as *const () as usize, libc::SA_SIGINFO | libc::SA_NODEFER);
     }
-}
-
-unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _data: *mut c_void) -> c_int {
-    let here = raddle_restorer as *const () as usize;
-    // SAFETY: libc gives valid program headers.
-    unsafe {
-        // The program comes first.
-        let base = (*info).dlpi_addr as usize;
-        let _ = PROGRAM_BASE.compare_exchange(usize::MAX, base, Ordering::Relaxed, Ordering::Relaxed);
-        for i in 0..(*info).dlpi_phnum as usize {
-            let header = &*(*info).dlpi_phdr.add(i);
-            let start = (*info).dlpi_addr as usize + header.p_vaddr as usize;
-            let executable = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
-            if executable && (start..start + header.p_memsz as usize).contains(&here) {
-                TEXT_START.store(start, Ordering::Relaxed);
-                TEXT_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
-            } else if executable && named(info, b"libc.so") {
-                LIBC_START.store(start, Ordering::Relaxed);
-                LIBC_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
-            } else if executable && named(info, b"ld-linux") {
-                LOADER_START.store(start, Ordering::Relaxed);
-                LOADER_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
-            }
-        }
-    }
-    0
-}
-
-/// Whether an object's path contains a name.
-pub unsafe fn named(info: *mut libc::dl_phdr_info, name: &[u8]) -> bool {
-    // SAFETY: libc gives a path ended by a zero, or null.
-    unsafe {
-        let path = (*info).dlpi_name;
-        !path.is_null() && core::ffi::CStr::from_ptr(path).to_bytes().windows(name.len()).any(|w| w == name)
-    }
-}
-
-/// Whether an address lies in the C library's text: its own locks guard nothing that the program
-/// could observe.
-fn libc_contains(address: usize) -> bool {
-    address.wrapping_sub(LIBC_START.load(Ordering::Relaxed)) < LIBC_LENGTH.load(Ordering::Relaxed)
-}
-
-/// Whether an address lies in the dynamic loader's text. It makes its system calls under locks that
-/// the real pthread_create needs, so they are no schedule points.
-fn loader_contains(address: usize) -> bool {
-    address.wrapping_sub(LOADER_START.load(Ordering::Relaxed)) < LOADER_LENGTH.load(Ordering::Relaxed)
-}
-
-/// Whether an address lies in this library's text.
-pub fn text_contains(address: usize) -> bool {
-    address.wrapping_sub(TEXT_START.load(Ordering::Relaxed)) < TEXT_LENGTH.load(Ordering::Relaxed)
-}
-
-/// Where the program itself was loaded.
-pub fn program_base() -> usize {
-    PROGRAM_BASE.load(Ordering::Relaxed)
 }
 
 /// Whether system calls can be trapped at all.
 pub fn available() -> bool {
-    let (start, length) = (TEXT_START.load(Ordering::Relaxed), TEXT_LENGTH.load(Ordering::Relaxed));
+    let (start, length) = text::own();
     // SAFETY: turned on with a selector that lets everything through, and off again.
     AVAILABLE.load(Ordering::Relaxed)
         && unsafe {
@@ -195,7 +69,7 @@ pub fn arm(me: ThreadId) {
     if !AVAILABLE.load(Ordering::Relaxed) {
         return s.escaped(Escape::NoDispatch);
     }
-    let (start, length) = (TEXT_START.load(Ordering::Relaxed), TEXT_LENGTH.load(Ordering::Relaxed));
+    let (start, length) = text::own();
     let selector = selector(me).as_ptr();
     // SAFETY: the selector lives as long as the process.
     let error = unsafe { syscall!(sys::SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, start, length, selector) };
@@ -254,7 +128,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         registers[libc::REG_RAX as usize] = unsafe { points::thread::last_calls(&request) } as i64;
         return;
     }
-    let from_loader = request.number != libc::SYS_futex && loader_contains(at(libc::REG_RIP));
+    let from_loader = request.number != libc::SYS_futex && text::loader_contains(at(libc::REG_RIP));
     if control::parallel() && is_the_librarys(request.number, at(libc::REG_RIP)) {
         // SAFETY: the library's own system call.
         registers[libc::REG_RAX as usize] = unsafe { request.pass_to_kernel() } as i64;
@@ -273,7 +147,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
         registers[libc::REG_RIP as usize] -= 2;
         return;
     }
-    if request.number == libc::SYS_futex && !libc_contains(at(libc::REG_RIP)) {
+    if request.number == libc::SYS_futex && !text::libc_contains(at(libc::REG_RIP)) {
         if let Some(me) = me {
             lock_of_its_own(me, &request, false);
         }
@@ -298,10 +172,10 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
 /// not seen, must find the others at the same futexes.
 fn is_the_librarys(number: i64, at: usize) -> bool {
     match number {
-        libc::SYS_futex => libc_contains(at) || loader_contains(at),
+        libc::SYS_futex => text::libc_contains(at) || text::loader_contains(at),
         libc::SYS_mmap | libc::SYS_munmap | libc::SYS_mprotect => true,
         libc::SYS_mremap | libc::SYS_madvise | libc::SYS_brk => true,
-        _ => loader_contains(at) && !must_run_in_place(number),
+        _ => text::loader_contains(at) && !must_run_in_place(number),
     }
 }
 

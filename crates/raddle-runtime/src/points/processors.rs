@@ -11,7 +11,7 @@ fn configured() -> Option<u32> {
     match control::mode() {
         Mode::PassThrough => None,
         Mode::Before => {
-            crate::process::start::attach();
+            crate::process::attach::attach();
             control::block().map(|block| block.settings.run.cpus)
         }
         Mode::Controlled => control::block().map(|block| block.settings.run.cpus),

@@ -97,7 +97,7 @@ fn set_breakpoints() {
     unsafe {
         let offsets = scheduler().settings().sync_offsets;
         let patched = &mut *PATCHED.0.get();
-        let base = crate::dispatch::program_base();
+        let base = crate::dispatch::text::program_base();
         (patched.sites, patched.calls, patched.dones) = (0, 0, 0);
         for offset in offsets.into_iter().filter(|&offset| offset != 0) {
             patched.watch(base + offset as usize, FOR_EVER);
@@ -194,7 +194,7 @@ pub fn returned_to(thread: ThreadId) -> NamedCall {
 
 impl Call {
     fn named(&self, value: u64) -> NamedCall {
-        let function = (self.function - crate::dispatch::program_base()) as u64;
+        let function = (self.function - crate::dispatch::text::program_base()) as u64;
         NamedCall { function, arguments: self.arguments, value }
     }
 }

@@ -29,7 +29,7 @@ extern "C" {
 
 fn note(key: u32, destructor: usize) {
     // Keys may be made before our constructor runs.
-    crate::process::start::attach();
+    crate::process::attach::attach();
     let Some(destructors) = control::destructors() else { return };
     if let Some(entry) = destructors.get(key as usize) {
         MADE.fetch_max(key as usize + 1, Ordering::Relaxed);

@@ -12,8 +12,9 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
 
 use crate::control::{self, current, point, scheduler, LeaveOnDrop};
-use crate::dispatch::{install, text_contains};
+use crate::dispatch::text::own_contains;
 use crate::points::{errno, set_errno};
+use crate::signals::action::install;
 use crate::syscall;
 
 /// CPU time between two looks. Long enough that ordinary computing between two points, which is
@@ -54,7 +55,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     // SAFETY: the kernel's context of this signal.
     let at = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] } as usize;
     // The runtime is never entered twice; it makes points of its own accord.
-    if text_contains(at) {
+    if own_contains(at) {
         return;
     }
     let Some(me) = current() else { return };

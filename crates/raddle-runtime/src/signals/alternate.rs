@@ -13,8 +13,8 @@ use raddle_core::{ThreadId, MAX_THREADS};
 
 use super::Action;
 use crate::control::{self, scheduler, STACKS_ADDRESS};
-use crate::dispatch::restorer;
 use crate::os::sys;
+use crate::signals::action::restorer;
 use crate::syscall;
 
 /// Where the runtime's own alternate stacks lie, by thread.

@@ -9,9 +9,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, Outcome};
 
+use super::action::{install, set_action, KernelAction};
 use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
 use crate::control::{self, point, scheduler, state, Mode};
-use crate::dispatch::{install, set_action, KernelAction};
 use crate::os::sys;
 use crate::process::failure;
 use crate::scheduler::Scheduler;

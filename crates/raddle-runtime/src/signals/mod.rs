@@ -6,6 +6,7 @@
 //! schedule point, as a decision like any other. What comes from outside is looked at when nobody
 //! can run, and now and then, so that runs repeat wherever that is possible.
 
+pub mod action;
 pub mod alternate;
 pub mod fiber;
 pub mod kernel;

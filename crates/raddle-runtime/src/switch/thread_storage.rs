@@ -63,7 +63,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, _data: *
     // SAFETY: libc gives valid program headers.
     unsafe {
         let segments = &mut state().segments;
-        if (*info).dlpi_tls_modid == 0 || crate::dispatch::named(info, b"libc.so") {
+        if (*info).dlpi_tls_modid == 0 || crate::dispatch::text::named(info, b"libc.so") {
             return 0;
         }
         let block = (*info).dlpi_tls_data as usize;
