@@ -1,13 +1,13 @@
 //! What earlier runs showed of threads and objects, as the command line tells the policies of later runs.
 //!
-//! A thread is known from run to run by the path of its creation, not by its id: the second thread that the
-//! third thread of main creates is the same thread in every run, whoever else was created in between. An object
-//! is known by a name that the runtime gives it: where it lies in a loaded file, on the heap or on a thread's stack,
-//! or which thread was the first to touch it. A name is a function of the schedule, not of addresses, so that the same
+//! A thread is known from run to run by the path of its creation, not by its id: the second thread that the third
+//! thread of main creates is the same thread in every run, whatever other threads were created in between. An object is
+//! known by a name that the runtime gives it: where it lies in a loaded file, on the heap or on a thread's stack, or
+//! which thread was the first to touch it. A name is a function of the schedule, not of addresses, so that the same
 //! seed gives the same runs however threads are switched.
 //!
-//! Runs are made in rounds that end at fixed numbers (`raddle_engine::plan::rounds`). Lessons come from completed rounds
-//! only, so they do not depend on how many runs go on at once.
+//! Runs are made in rounds that end at fixed numbers (`raddle_engine::plan::rounds`). Lessons come from completed
+//! rounds only, so they do not depend on how many runs go on at once.
 
 use crate::event::EventKind;
 use crate::rng::splitmix64;
@@ -78,9 +78,9 @@ impl OperationClass {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 #[repr(C)]
 pub struct OperationPair {
-    /// What shall come first.
+    /// The operation that is to come first.
     pub first: OperationClass,
-    /// What shall follow at once, as far as their object is concerned.
+    /// The operation that is to follow at once, as far as their object is concerned.
     pub second: OperationClass,
 }
 

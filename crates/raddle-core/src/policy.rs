@@ -69,7 +69,7 @@ pub struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// Whether the current thread can go on where nobody is preempted. One that spins would never block by itself.
+    /// Whether the current thread goes on without a preemption. One that spins would never block by itself.
     #[inline]
     pub fn goes_on(&self) -> bool {
         self.spins == 0 && self.enabled.contains(self.current)
@@ -80,7 +80,7 @@ impl Point<'_> {
         self.enabled.after(t).or(self.enabled.nth(0)).unwrap_or(t)
     }
 
-    /// Who goes on where nobody is preempted, and threads take turns.
+    /// The thread that goes on without a preemption, where threads take turns.
     pub fn unpreempted(&self) -> ThreadId {
         if self.goes_on() {
             self.current
@@ -90,7 +90,7 @@ impl Point<'_> {
     }
 }
 
-/// An algorithm that decides who goes next.
+/// An algorithm that decides which thread goes next.
 pub trait Policy {
     /// A run starts.
     fn start(&mut self, run: &Run<'_>);
@@ -112,7 +112,7 @@ pub trait Policy {
         0
     }
 
-    /// So many steps of a lease have been taken.
+    /// `steps` steps of a lease have been taken.
     fn pass(&mut self, _steps: u64) {}
 
     /// Which policy of a portfolio decides in the run that has started.
@@ -136,7 +136,7 @@ pub trait Policy {
         0
     }
 
-    /// Of a parallel policy: whether threads are woken on cores on which nobody runs, and not where the kernel likes.
+    /// Of a parallel policy: whether threads are woken on idle cores, instead of where the kernel puts them.
     fn spreads_over_cores(&self) -> bool {
         false
     }
@@ -251,8 +251,8 @@ pub struct ParallelPoint<'a> {
     pub others_run: bool,
 }
 
-/// Nanoseconds without a schedule point after which somebody whom a parallel policy holds takes a step all the same, when
-/// the policy says nothing.
+/// Nanoseconds without a schedule point after which a thread that a parallel policy holds takes a step all the same,
+/// when the policy says nothing.
 pub const PATIENCE: u64 = 1_000_000_000;
 
 #[cfg(test)]
@@ -376,8 +376,8 @@ pub enum Learns {
     Steps,
     /// The steps of each thread: [`Lessons::threads`].
     Lengths,
-    /// Which objects threads share: [`Lessons::object_uses`]. In such a policy's runs events have names of objects in the
-    /// place of addresses, and no identities are made ready, so that the heap is the same in all runs.
+    /// Which objects threads share: [`Lessons::object_uses`]. In such a policy's runs events have names of objects in
+    /// the place of addresses, and no identities are made ready, so that the heap is the same in all runs.
     Objects,
     /// Orders of operations that no run has shown: [`Lessons::untested_pairs`].
     Pairs,

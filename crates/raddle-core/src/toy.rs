@@ -29,7 +29,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Threads of so many plain steps.
+    /// Threads with these numbers of plain steps.
     pub fn straight(lengths: &[usize]) -> Program {
         Program { threads: lengths.iter().map(|&n| vec![Op::Step; n]).collect() }
     }

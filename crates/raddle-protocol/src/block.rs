@@ -74,7 +74,7 @@ shared! {
         pub layout: u64,
         /// Bytes of the whole mapping.
         pub size: u64,
-        /// What the command line wants.
+        /// What the command line asks for.
         pub settings: Settings,
         /// The turn-taking.
         pub control: Control,
@@ -84,7 +84,7 @@ shared! {
         pub check_request: CheckRequest,
         /// The places that are known to race.
         pub racy_places: RacyPlaces,
-        /// What the policy is told of earlier runs.
+        /// What earlier runs showed, for the policy.
         pub lessons: Lessons,
         /// What later runs can learn from this one.
         pub trace: Trace,
@@ -92,7 +92,7 @@ shared! {
         pub races: Races,
         /// What each run of a series did.
         pub summaries: [Summary; SUMMARIES],
-        /// What the command line has to say about a failed check, ended by a zero.
+        /// The command line's report on a failed check, ended by a zero.
         pub check_report: [u8; 1024],
         /// The state of every thread when the run failed.
         pub threads: [ThreadReport; MAX_THREADS],

@@ -10,7 +10,7 @@ pub const PLACES: usize = 2048;
 pub const FILES: usize = 32;
 
 shared! {
-    /// RacyPlaces in the program that are known to race.
+    /// Places in the program that are known to race.
     #[derive(Clone, Copy)]
     pub struct RacyPlaces {
         /// How many.
@@ -58,15 +58,15 @@ shared! {
         pub address: u64,
         /// The step at which the second was seen.
         pub step: u64,
-        /// The block of the heap that the address lies in, and its size; 0 when it is none that is known.
+        /// The start and the size of the heap allocation that the address lies in; 0 if it is in no known one.
         pub heap: u64,
         /// See `heap`.
         pub heap_size: u64,
-        /// Who allocated that block; `u32::MAX` when that is not known.
+        /// The thread that made the allocation; `u32::MAX` when it is not known.
         pub heap_thread: u32,
         /// How many of `heap_frames` are there.
         pub heap_depth: u32,
-        /// Where the block was allocated.
+        /// Where the allocation was made.
         pub heap_frames: [u64; FRAMES],
         /// The access that came first.
         pub first: RaceAccess,

@@ -5,7 +5,7 @@ use raddle_core::policy::Explored;
 use crate::settings::{Stacks, STACKS};
 use crate::shared;
 
-/// What a reduction of a search does not know of; bits of [`Results::blind_spots`]. Above them lie the bits of
+/// What the reduction of a search cannot see; bits of [`Results::blind_spots`]. Above them lie the bits of
 /// [`crate::policy::Gap`].
 pub mod blind_spot {
     /// The first bit of a gap.
@@ -42,7 +42,7 @@ pub enum Outcome {
     Assert = 7,
     /// The runtime found itself in an impossible state.
     Internal = 8,
-    /// More threads than [`MAX_THREADS`].
+    /// More threads than [`MAX_THREADS`](raddle_core::MAX_THREADS).
     TooManyThreads = 9,
     /// The run met something that fibers cannot give; it is to be made again with OS threads. See
     /// [`Control::os_reason`].

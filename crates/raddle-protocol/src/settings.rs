@@ -1,4 +1,4 @@
-//! What raddle wants of the runs of a target.
+//! What raddle asks of the runs of a target.
 
 use raddle_core::policy::Profile;
 use raddle_core::rng;
@@ -10,7 +10,7 @@ use crate::shared;
 /// used of them costs nothing.
 pub const SEARCH_BYTES: usize = 64 << 20;
 
-/// Switches in [`Settings::flags`].
+/// Bits of [`Settings::flags`].
 pub mod flag {
     /// Become a fork server before main; without it the process is itself one run.
     pub const FORK_SERVER: u32 = 1;
@@ -22,7 +22,7 @@ pub mod flag {
     pub const NO_TICK: u32 = 1 << 5;
     /// Switch threads as fibers, where that is sound.
     pub const FIBERS: u32 = 1 << 6;
-    /// LD_BIND_NOW in the environment is raddle's, not the user's.
+    /// LD_BIND_NOW in the environment was set by raddle, not by the user.
     pub const BIND_NOW: u32 = 1 << 7;
     /// Look for data races.
     pub const DETECT_RACES: u32 = 1 << 8;
@@ -32,10 +32,10 @@ pub mod flag {
     pub const HARNESS: u32 = 1 << 11;
     /// Threads really run at the same time: the policy is a parallel one.
     pub const PARALLEL: u32 = 1 << 12;
-    /// With [`REPLAY`]: the decisions are those of a parallel run, one for every point, and are followed as far as
+    /// With [`REPLAY`]: the recording is of a parallel run, with one decision for every point. It is followed as far as
     /// that is possible.
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
-    /// Note who passed each point, in [`super::Trace::point_threads`].
+    /// Note which thread passed each point, in [`super::Trace::point_threads`].
     pub const POINT_THREADS: u32 = 1 << 14;
 }
 
@@ -100,7 +100,7 @@ pub const STACKS: usize = 4;
 pub const SYNC_FUNCTIONS: usize = 64;
 
 shared! {
-    /// What the command line wants of a run.
+    /// What the command line asks of a run.
     #[derive(Clone, Copy)]
     pub struct Settings {
         /// What decides the runs.
@@ -113,7 +113,7 @@ shared! {
         pub profile: Profile,
         /// See [`flag`].
         pub flags: u32,
-        /// Room for so many recorded decisions; the log stops when it is full.
+        /// How many decisions the log has room for; it stops when it is full.
         pub log_capacity: u64,
         /// Decisions to follow.
         pub replay_len: u64,

@@ -48,7 +48,7 @@ impl ChangePoints {
     }
 
     /// Step number `step` (counted from 1) has been given to `t`: is it a change point? So are the ones before it
-    /// that nobody was asked about.
+    /// at which no choice was asked for.
     #[inline(always)]
     pub fn passed(&mut self, step: u64, t: ThreadId, threads: &mut Priorities) {
         if step >= self.next {

@@ -1,17 +1,17 @@
 //! Maple-like idioms: forces an order of two operations that no run has shown.
 //!
-//! After the public description of Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA'12), a baseline of the stride
-//! paper. A profiling phase notes which operation of one thread was followed by which of another on the same object
-//! (write and read, write and write, lock and lock); the orders that were seen one way round only predict the other
-//! way round. What gives a lock back is no part of an order: it is where it is because of what acquired it. An active
-//! phase forces one of them per run: the operation that is to be second waits until the first one has happened; then it
-//! goes on as soon as it can, before anybody else touches the object but to give it back. Everything else is a random
+//! After the public description of Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA'12), a baseline of the stride paper.
+//! A profiling phase notes which operation of one thread was followed by which of another on the same object (write and
+//! read, write and write, lock and lock); the orders that were seen one way round only predict the other way round.
+//! Giving a lock back is not part of a pair: it is where it is because of what acquired the lock. An active phase
+//! forces one of them per run: the operation that is to be second waits until the first one has happened; then it goes
+//! on as soon as it can, before any other thread touches the object except to give it back. Everything else is a random
 //! walk.
 //!
 //! Deviations: operations are told apart by thread, kind and object, not by the place in the code; objects by the
 //! names that the runtime gives them (see [`crate::lessons`]), which for some are the same only while the same thread
 //! is the first to touch them. All runs are profiled up to the thousandth, so that what was forced is no longer
-//! untested. When nobody else can run, the waiting thread is let go: then the order is impossible, or needs luck
+//! untested. When no other thread can run, the waiting thread is let go: then the order is impossible, or needs luck
 //! elsewhere.
 
 use super::random::any;
@@ -53,7 +53,7 @@ impl Maple {
     /// Whether a thread is to wait.
     fn waits(&self, t: ThreadId, point: &Point<'_>) -> bool {
         if self.happened {
-            // Nobody comes in between.
+            // No other thread comes in between.
             let event = &point.pending[t.index()];
             return event.object as u64 == self.pair.first.object
                 && !event.kind.releases()

@@ -9,12 +9,12 @@
 //!   `memory` without it. Level `race` counts racing accesses, flags and volatile variables too.
 //! - `sequential=off`: stretches in which one thread alone can run have no change points, but the step that
 //!   makes a second thread enabled may be one.
-//! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many
-//!   steps as the longest phase of earlier runs had. Who fell has its first priority again, which the paper does not
-//!   say: else it would be low in all later phases, too. So each phase has an order of the threads that is as random as
-//!   that of a run, and the guarantee is for bugs within one phase that do not depend on what came before it, with the k of a phase; an
-//!   order of two threads (depth 1) is kept through all phases as without this. With `sequential=on` as well, k is
-//!   that of a whole run.
+//! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many steps
+//!   as the longest phase of earlier runs had. A thread that fell has its first priority again, which the paper does
+//!   not say: else it would be low in all later phases, too. So each phase has an order of the threads that is as
+//!   random as that of a run, and the guarantee is for bugs within one phase that do not depend on what came before it,
+//!   with the k of a phase; an order of two threads (depth 1) is kept through all phases as without this. With
+//!   `sequential=on` as well, k is that of a whole run.
 //! - `final-wait=on`: the main thread is lowered before it ends the process, so that bugs that show late are
 //!   seen. Those that need an early end are then missed, which is why it is off by default.
 //!

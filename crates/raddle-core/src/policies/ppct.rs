@@ -1,11 +1,11 @@
 //! PPCT: parallel PCT (Nagarakatte, Burckhardt, Martin, Musuvathi, PLDI'12, figure 4).
 //!
-//! One thread, any with the same probability, starts in the low set with priority d; all others are high. High
-//! threads run freely, in parallel. A low thread takes a step only while no high thread is enabled and no other low
-//! one of a higher priority is; and not before the last step of another thread has come to its end, so that a thread
-//! which a change point lowers is low when its step is over, not while it lasts. Steps are counted over all threads; the thread that takes step k_i becomes low with
-//! priority d−i. A bug of depth d is found with probability at least 1/(n·k^(d−1)) in each run, whatever the kernel
-//! does with the high threads.
+//! One thread, any with the same probability, starts in the low set with priority d; all others are high. High threads
+//! run freely, in parallel. A low thread takes a step only while no high thread is enabled and no other low one of a
+//! higher priority is; and not before the last step of another thread has come to its end, so that a thread which a
+//! change point lowers is low when its step is over, not while it lasts. Steps are counted over all threads; the thread
+//! that takes step k_i becomes low with priority d−i. A bug of depth d is found with probability at least 1/(n·k^(d−1))
+//! in each run, whatever the kernel does with the high threads.
 //!
 //! Deviations:
 //! - n is not known when a run starts. The low thread is drawn by reservoir sampling over the threads in the order
@@ -13,18 +13,18 @@
 //!   or 1; a thread that comes as number m > n takes the place of the low one with probability 1/m, and that one
 //!   becomes high again. So each of m threads is the one that stays low with probability 1/m.
 //!
-//!   The paper's proof (section 6.5) still holds. Let T be the thread of b_1. What its Lemma 10 needs is that T is
-//!   low when b_1 comes, with probability 1/n: the draws are independent of everything before them, so that is the
-//!   probability that T wins and nobody after it does, and a thread that wins for good is low from its creation on.
-//!   What its Lemma 12 needs is that a thread about to take b_i is never preferred to an enabled thread t' that
-//!   would not violate the directive, unless t' stands before a later b_j itself. A thread X that is low for a
-//!   while, before T is created, has priority d, above all that change points give; a thread about to take b_i with
-//!   i ≥ 2 has priority d−i+1 < d, so X is preferred to it; and b_1 itself cannot come before T exists. With n known
-//!   beforehand, the order of creation must not depend on who is low, as in the paper, where threads have fixed
-//!   numbers (that of threads which several threads create may); with n = 1 it may.
+//! The paper's proof (section 6.5) still holds. Let T be the thread of b_1. What its Lemma 10 needs is that T is low
+//! when b_1 comes, with probability 1/n: the draws are independent of everything before them, so that is the
+//! probability that T wins and no thread after it does, and a thread that wins for good is low from its creation on.
+//! What its Lemma 12 needs is that a thread about to take b_i is never preferred to an enabled thread t' that would not
+//! violate the directive, unless t' stands before a later b_j itself. A thread X that is low for a while, before T is
+//! created, has priority d, above all that change points give; a thread about to take b_i with i ≥ 2 has priority d−i+1
+//! < d, so X is preferred to it; and b_1 itself cannot come before T exists. With n known beforehand, the order of
+//! creation must not depend on which thread is low, as in the paper, where threads have fixed numbers (that of threads
+//! which several threads create may); with n = 1 it may.
 //! - Steps are counted as [`Point::step`] says, and k is learned or given, as in `pct`.
-//! - Starvation (section 5.5): when a high thread spins, or at any point with a small probability, or when nobody has
-//!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
+//! - Starvation (section 5.5): when a high thread spins, or at any point with a small probability, or when no thread
+//!   has passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
 use crate::policies::change_points::{self, MAX_DEPTH};

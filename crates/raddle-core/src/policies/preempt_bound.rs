@@ -5,7 +5,7 @@
 //!
 //! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for
 //! [`super::pct`]. The points of a run are different ones. A point at the step that made a second thread enabled, where
-//! nobody could be preempted, counts for the next step.
+//! no thread could be preempted, counts for the next step.
 
 use super::change_points;
 use super::preempt_always::another;

@@ -58,7 +58,7 @@ const LOOKS: u64 = 10;
 #[repr(C)]
 pub struct Stride {
     rng: Rng,
-    /// Who runs, and for how many steps more.
+    /// The thread that runs, and for how many steps more.
     runner: ThreadId,
     left: u64,
     fixed: u64,
@@ -104,7 +104,7 @@ impl Policy for Stride {
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        // Somebody else has run: the runner had blocked.
+        // Another thread has run: the runner had blocked.
         if self.left > 0 && point.current == self.runner && point.enabled.contains(self.runner) {
             self.left -= 1;
             return self.runner;
@@ -180,7 +180,8 @@ mod tests {
             s.schedule.len() > 340
         };
         let found = (0..runs).filter(first).count() as f64 / runs as f64;
-        // Equation 5 at a ratio of 3.4, corrected and as printed; the engine, which solves it, asserts the same numbers.
+        // Equation 5 at a ratio of 3.4, corrected and as printed; the engine, which solves it, asserts the same
+        // numbers.
         let (truth, printed) = (0.0092260204, 0.0184520408);
         let spread = (truth / runs as f64).sqrt();
         assert!((found - truth).abs() < 3.3 * spread + 0.05 * truth, "{found} {truth}");

@@ -3,11 +3,11 @@
 //! Uniform over the interleavings of a few interesting events only: all those on one shared object, another one in
 //! each run. The thread that is to have the next interesting event is drawn by [`super::urw`]'s rule over the
 //! interesting events that are left. A thread whose next event is interesting waits unless it is that thread;
-//! everything else is a random walk. When nobody else can run, the waiting ones are let go.
+//! everything else is a random walk. When no other thread can run, the waiting ones are let go.
 //!
 //! Deviations: objects are known by the names that the runtime gives them (see [`crate::lessons`]); one that is named
-//! by who touched it first has another name when somebody else was faster. While nothing is known, in the first runs,
-//! it is a random walk.
+//! after the first thread that touched it has another name when another thread was faster. While nothing is known, in
+//! the first runs, it is a random walk.
 
 use super::random::any;
 use super::urw::Weights;
@@ -33,7 +33,7 @@ pub struct Surw {
     rng: Rng,
     /// The object of this run; 0 when there is none.
     object: usize,
-    /// Who shall have the next interesting event.
+    /// The thread that is to have the next interesting event.
     intended: Option<ThreadId>,
     /// How often a waiting thread had to be let go.
     mistakes: u64,
@@ -143,7 +143,7 @@ mod tests {
             *seen.entry(at_lock).or_default() += 1;
         }
         // All six orders of sections, none of them rare: a random walk gives thread 1 the lead nearly always. They
-        // are not quite uniform, because inside a section nobody else can have the lock.
+        // are not quite uniform, because inside a section no other thread can have the lock.
         assert_eq!(seen.len(), 6, "{seen:?}");
         assert!(seen.values().all(|&n| n > 300), "{seen:?}");
     }

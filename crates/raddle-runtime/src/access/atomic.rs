@@ -78,7 +78,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
     let me = current()?;
     // SAFETY: `me` holds the baton.
     unsafe {
-        // While nobody else has ever been there, nobody can see the difference.
+        // While there has only been one thread, no other can see the difference.
         if scheduler().created == 1 {
             control::leave();
             return None;
@@ -95,7 +95,7 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
     Some(me)
 }
 
-/// The thread has only looked, at a value of so many bytes.
+/// The thread has only read a value, of `size` bytes.
 #[inline(always)]
 unsafe fn only_read(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
     // SAFETY: `me` holds the baton.
@@ -114,7 +114,7 @@ unsafe fn performed(me: ThreadId, address: *mut c_void) {
 }
 
 unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
-    // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
+    // SAFETY (all below): the program's own access; `me`, where there is one, holds the baton.
     unsafe {
         let me = arrive(EventKind::AtomicLoad, address, SIZE, pc);
         let _leave = me.map(|_| LeaveOnDrop::armed());
@@ -207,7 +207,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     }
 }
 
-/// Tells the detector of a read-modify-write. The access is before what it releases: whoever acquires that
+/// Tells the detector of a read-modify-write. The access is before what it releases: a thread that acquires that
 /// may free the memory.
 unsafe fn modified(me: ThreadId, address: usize, size: usize, order: i32, pc: usize) {
     // SAFETY: `me` holds the baton.

@@ -1,10 +1,9 @@
 //! Leases: how a hook at which nothing is decided costs next to nothing.
 //!
-//! At a point the policy may know that it will choose the same thread for so many points more, whatever
-//! accesses they are before; or only one thread can run at all. Then the thread gets a lease for that many
-//! accesses, and each of them only counts itself, and enters its decision into the log as the scheduler
-//! would. Whatever else enters the runtime ends the lease first. So a lease changes nothing but time: the
-//! run is the one that it would be without.
+//! At a point the policy may know that it will choose the same thread for the next N points, whatever accesses they
+//! are before; or only one thread can run at all. Then the thread gets a lease for N accesses, and each of them only
+//! counts itself, and enters its decision into the log as the scheduler would. Anything else that enters the runtime
+//! ends the lease first. So a lease changes nothing but time: the run is the same as without it.
 
 use raddle_core::{Decision, EventKind, ThreadId};
 
@@ -20,7 +19,7 @@ pub struct Lease {
     granted: u64,
     /// Whether the accesses are counted as steps.
     counted: bool,
-    /// The thread's decision, but for the kind.
+    /// The thread's decision, except for the kind.
     decision: u32,
     hash: u64,
     log: *mut u32,

@@ -30,7 +30,7 @@ use spin_loop::SpinLoops;
 pub struct Access {
     /// The places that are known to race.
     pub racy_places: RacyPlaceSet,
-    /// Who spins.
+    /// What threads have read again and again.
     pub spin_loops: SpinLoops,
 }
 

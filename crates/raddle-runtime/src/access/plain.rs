@@ -115,7 +115,7 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
 unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
-        // While nobody else has ever been there, nobody can see the difference.
+        // While there has only been one thread, no other can see the difference.
         let alone = scheduler().created == 1;
         let done = alone || MODE == POINT && passes_unseen(me, kind, address, size);
         !done
@@ -142,7 +142,7 @@ unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usi
 
 #[inline(always)]
 unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
-    // SAFETY: the state is there since before the table was filled; whoever has a lease holds the baton.
+    // SAFETY: the state is there since before the table was filled; a thread with a lease holds the baton.
     if MODE != POINT || unsafe { !Lease::spend(scheduler(), kind) } {
         // SAFETY: the caller's promise. A function of its own, so that what is above saves no registers.
         unsafe { before_asked_read::<SIZE, MODE>(address, size, kind, pc) }

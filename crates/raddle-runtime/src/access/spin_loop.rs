@@ -1,12 +1,11 @@
-//! Spin loops: a thread that reads the same values again and again, and changes nothing in between, waits
-//! for somebody else.
+//! Spin loops: a thread that reads the same values again and again, and changes nothing in between, waits for another
+//! thread.
 //!
-//! Its first reads are points like others. Then it may go on for a while alone: many loops give up after a
-//! hundred turns and do something else, and what they do then is worth seeing; nobody could tell the
-//! difference if others ran meanwhile. A thread that still reads the same values waits until one of them
-//! changes, as if it were blocked. So a loop costs few steps, and its thread keeps its priority. When
-//! nobody else can run, those who wait like this are let go on: it may be their own patience that ends the
-//! loop, or a livelock.
+//! Its first reads are points like others. Then it may go on for a while alone: many loops give up after a hundred
+//! turns and do something else, and what they do then is worth seeing; no program could tell the difference if others
+//! ran meanwhile. A thread that still reads the same values waits until one of them changes, as if it were blocked.
+//! So a loop costs few steps, and its thread keeps its priority. When no other thread can run, the waiting ones are
+//! let go: it may be their own patience that ends the loop, or a livelock.
 
 use raddle_core::{Event, EventKind, ThreadId, MAX_THREADS};
 
@@ -136,7 +135,7 @@ impl SpinLoops {
     }
 
     /// Whether thread `t`, which is about to wait at a word, comes from an atomic at that word or beside it: then
-    /// the way into its lock on which nobody waits is visible, too.
+    /// the uncontended way into its lock is visible, too.
     pub fn last_atomic_is_near(&self, t: ThreadId, word: usize) -> bool {
         // A lock for readers and writers waits at its second word, which is four bytes away.
         self.0[t.index()].atomic.abs_diff(word) < 8
@@ -195,7 +194,7 @@ pub unsafe fn wait_for_change(me: ThreadId, address: usize) {
     }
 }
 
-/// Lets those go on whose values have changed. Called while somebody spins, before each decision.
+/// Wakes the threads whose values have changed. Called before each decision while a thread spins.
 #[cold]
 pub fn wake_changed(s: &mut Scheduler) {
     let mut k = 0;
@@ -209,7 +208,7 @@ pub fn wake_changed(s: &mut Scheduler) {
     }
 }
 
-/// Lets all go on: nobody else can.
+/// Wakes all of them, because no other thread can run.
 #[cold]
 pub fn wake_all(s: &mut Scheduler) {
     let mut k = 0;

@@ -1,11 +1,11 @@
-//! Who is under control, and the way into the scheduler.
+//! Which threads are under control, and the way into the scheduler.
 //!
-//! There is one [`State`], in memory of the runtime's own. Only the thread that holds the baton
-//! touches it. References to it are taken anew for each piece of work and never held across a
-//! switch, because the next thread takes its own.
+//! There is one [`State`], in memory of the runtime's own. Only the thread that holds the baton touches it.
+//! References to it are taken anew for each piece of work and never held across a switch, because the next thread
+//! takes its own.
 //!
 //! In a parallel run the baton is a lock, which a thread holds while it is in the runtime: [`current`] takes it, and
-//! whoever got an answer there owes a [`leave`], which a [`LeaveOnDrop`] makes. Where the runtime calls the program, or
+//! a thread that it returned must [`leave`], which [`LeaveOnDrop`] does. Where the runtime calls the program, or
 //! something that waits in the kernel, it does so [`unlocked`].
 
 mod runtime_state;
@@ -169,8 +169,8 @@ pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     MODE.store(if parallel { PARALLEL } else { Mode::Controlled as u32 }, Ordering::Relaxed);
 }
 
-/// The calling thread, when it is scheduled by us and not inside a call of the real library. Who gets an answer owes
-/// a [`leave`].
+/// The calling thread, when it is scheduled by us and not inside a call of the real library. The thread that gets
+/// `Some` must [`leave`].
 #[inline(always)]
 pub fn current() -> Option<ThreadId> {
     let mode = MODE.load(Ordering::Relaxed);
@@ -200,7 +200,7 @@ pub fn leave() {
 }
 
 /// A thread's time in the runtime, after [`current`] has answered. Frames that hold one may be unwound through
-/// without dropping it: whoever unwinds has let go of the lock before.
+/// without dropping it: unwinding starts after the lock was given back.
 pub struct LeaveOnDrop(());
 
 impl LeaveOnDrop {
@@ -252,7 +252,7 @@ fn after_lease() -> Option<ThreadId> {
     Some(me)
 }
 
-/// [`current`] where somebody made threads by clone itself: such a thread may share the thread pointer of the
+/// [`current`] where the program made threads by clone itself: such a thread may share the thread pointer of the
 /// one that made it.
 #[cold]
 fn among_foreign_threads() -> Option<ThreadId> {
@@ -270,7 +270,7 @@ pub fn point(me: ThreadId, kind: EventKind, object: usize) {
     wait(me, Event::new(kind, object), Wait::None, NEVER);
 }
 
-/// A schedule point before an access of so many bytes.
+/// A schedule point before an access to `bytes` bytes.
 #[inline]
 pub fn access_point(me: ThreadId, kind: EventKind, address: usize, bytes: usize) {
     wait(me, Event::with(kind, address, bytes.min(u32::MAX as usize) as u32), Wait::None, NEVER);
@@ -350,9 +350,9 @@ pub fn wait_through(me: ThreadId, event: Event, until: Wait, deadline: u64) -> W
     }
 }
 
-/// Calls into the real library: what happens in there is not scheduled, and its system calls are
-/// not trapped. In a parallel run others go on meanwhile: the library has locks of its own, and who holds one of
-/// them may want ours.
+/// Calls into the real library: what happens in there is not scheduled, and its system calls are not trapped. In a
+/// parallel run others go on meanwhile: the library has locks of its own, and a thread that holds one of them may want
+/// ours.
 #[inline]
 pub fn call_real<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     // SAFETY: `me` holds the baton.

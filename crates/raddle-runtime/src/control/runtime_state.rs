@@ -57,13 +57,11 @@ const _: () = {
 /// What one page table maps.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Everything that the runtime knows, but for a few words. Valid when zeroed. What is large is not static:
+/// Everything that the runtime knows, except for a few words. Valid when zeroed. What is large is not static:
 /// the words that are fill less than a page, which a run touches anyway.
 #[repr(C)]
 pub struct State {
-    /// Signals.
     pub signals: Signals,
-    /// The scheduler.
     pub scheduler: Scheduler,
     /// Descriptors that only this process can feed: see `points::descriptor`.
     pub closed_descriptors: ClosedDescriptors,
@@ -73,11 +71,9 @@ pub struct State {
     mailbox: Mailbox,
     /// Instrumented programs: what is known of accesses.
     pub access: Access,
-    /// Data races.
     pub race: Detector,
-    /// Who waits in a parallel run.
+    /// The threads of a parallel run at its gate.
     pub gate: Gate,
-    /// Names of objects.
     pub names: Names,
 }
 
@@ -91,7 +87,7 @@ pub unsafe fn state() -> &'static mut State {
     unsafe { &mut *(STATE_ADDRESS as *mut State) }
 }
 
-/// Where the state is, for who holds a part of it already.
+/// Where the state is, for callers that hold a reference to a part of it already.
 pub fn state_pointer() -> *mut State {
     STATE_ADDRESS as *mut State
 }

@@ -90,7 +90,6 @@ pub fn disarm(me: ThreadId) {
 pub struct Request {
     /// Which one.
     pub number: i64,
-    /// Its arguments.
     pub arguments: [usize; 6],
 }
 
@@ -221,7 +220,7 @@ fn in_place(me: ThreadId, request: &Request) {
         let thread = flags & libc::CLONE_THREAD as usize != 0;
         s.escaped(if thread { Escape::ForeignThread } else { Escape::Children });
         s.open_world = true;
-        // Whoever shares our memory can wake our threads.
+        // A process that shares our memory can wake our threads.
         s.foreign_threads |= flags & libc::CLONE_VM as usize != 0;
     }
 }
@@ -256,7 +255,7 @@ pub unsafe fn perform(me: ThreadId, request: Request) -> isize {
             }
             _ => match points::system_call(me, &request) {
                 Some(result) => result,
-                // Nobody knows whether it waits.
+                // Whether it waits is not known.
                 None => control::unlocked(me, || request.pass_to_kernel()),
             },
         }
@@ -273,7 +272,7 @@ fn lock_of_its_own(me: ThreadId, request: &Request, through_libc: bool) {
             let [word, operation, ..] = request.arguments;
             let harness = me == ThreadId::MAIN && s.settings().flags & flag::HARNESS != 0;
             let of_std = through_libc && access::offers() & offers::STD != 0;
-            // Whoever is woken has waited before.
+            // A thread that is woken has waited before.
             !futex::is_wait(operation as c_int)
                 || harness
                 || of_std

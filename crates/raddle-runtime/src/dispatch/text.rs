@@ -76,7 +76,7 @@ pub(super) fn libc_contains(address: usize) -> bool {
 }
 
 /// Whether an address lies in the dynamic loader's text. It makes its system calls under locks that
-/// the real pthread_create needs, so they are no schedule points.
+/// the real pthread_create needs, so they are not schedule points.
 pub(super) fn loader_contains(address: usize) -> bool {
     address.wrapping_sub(LOADER_START.load(Ordering::Relaxed)) < LOADER_LENGTH.load(Ordering::Relaxed)
 }

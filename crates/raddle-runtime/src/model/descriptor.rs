@@ -16,7 +16,7 @@ pub fn key(fd: c_int) -> usize {
 }
 
 /// Descriptors that only this process can feed: pipes, socket pairs and event counters that it has
-/// made itself. Waiting for one while nobody can run is a deadlock. Valid when zeroed.
+/// made itself. Waiting for one while no thread can run is a deadlock. Valid when zeroed.
 pub struct ClosedDescriptors {
     bits: [u64; MOST / 64],
 }

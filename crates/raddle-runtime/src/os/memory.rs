@@ -42,7 +42,7 @@ pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) {
                 }
                 from += length + 1;
             }
-            // A line that does not fit is no path of ours.
+            // A line that does not fit has a path that is not ours.
             if from == 0 && held == buffer.len() {
                 from = held;
             }

@@ -53,7 +53,7 @@ pub fn futex_wait(word: &AtomicU32, value: u32) {
     unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, 0) };
 }
 
-/// [`futex_wait`], for so many nanoseconds at most.
+/// [`futex_wait`], for at most `nanoseconds`.
 pub fn futex_wait_for(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
     let time = nanoseconds.map(timespec);
     let pointer = time.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
@@ -75,7 +75,7 @@ pub fn futex_wake(word: &AtomicU32) {
     unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
 }
 
-/// FUTEX_WAKE of everybody, in any process.
+/// FUTEX_WAKE of all waiters, in any process.
 pub fn futex_wake_shared(word: &AtomicU32) {
     // SAFETY: the kernel uses the address as a key only.
     unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE, i32::MAX) };
@@ -123,7 +123,7 @@ pub fn getpid() -> i32 {
     unsafe { syscall!(SYS_getpid) as i32 }
 }
 
-/// Closes one of our own descriptors; a negative one is none.
+/// Closes one of our own descriptors; a negative number is ignored.
 pub fn close(fd: i32) {
     if fd >= 0 {
         // SAFETY: the caller's descriptor.
@@ -131,12 +131,12 @@ pub fn close(fd: i32) {
     }
 }
 
-/// Lets the kernel run somebody else for a moment.
+/// Lets the kernel run another thread for a moment.
 pub fn give_way() {
     sleep(20_000);
 }
 
-/// Really sleeps for so many nanoseconds.
+/// Sleeps in real time.
 pub fn sleep(nanoseconds: u64) {
     let time = timespec(nanoseconds);
     // SAFETY: reads the time only.

@@ -13,7 +13,7 @@ use crate::switch::uncontrolled_call;
 use crate::{interpose, race, real};
 
 interpose! {
-    /// Waits until everybody is here.
+    /// Waits until all threads have arrived.
     fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int |me| {
         let key = barrier as usize;
         point(me, EventKind::Barrier, key);
@@ -28,7 +28,7 @@ interpose! {
         }
         match (*barrier).arrive() {
             Arrival::Opens => {
-                // Also those who have left the queue to run a signal handler.
+                // Including threads that have left the queue to run a signal handler.
                 let s = scheduler();
                 for i in 0..s.created {
                     if s.threads[i].barrier == key {

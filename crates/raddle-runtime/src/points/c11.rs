@@ -32,7 +32,6 @@ fn outcome(error: c_int) -> c_int {
     }
 }
 
-/// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, argument: *mut c_void) -> c_int {
     // SAFETY: the caller keeps thrd_create's contract.
@@ -64,12 +63,10 @@ interpose! {
         outcome(pthread_detach(handle))
     }
 
-    /// Gives way.
     fn thrd_yield() |_| {
         super::time::sched_yield();
     }
 
-    /// Sleeps.
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
         if !valid(time) {
             return -libc::EINVAL;
@@ -84,7 +81,6 @@ interpose! {
         0
     }
 
-    /// Locks.
     fn mtx_lock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_lock(mutex))
     }
@@ -94,12 +90,10 @@ interpose! {
         outcome(pthread_mutex_timedlock(mutex, time))
     }
 
-    /// Tries to lock.
     fn mtx_trylock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_trylock(mutex))
     }
 
-    /// Unlocks.
     fn mtx_unlock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_unlock(mutex))
     }
@@ -114,12 +108,10 @@ interpose! {
         outcome(pthread_cond_timedwait(condition, mutex, time))
     }
 
-    /// Wakes one waiter.
     fn cnd_signal(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_signal(condition))
     }
 
-    /// Wakes all waiters.
     fn cnd_broadcast(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_broadcast(condition))
     }

@@ -23,7 +23,7 @@ struct Children {
     looks: u32,
 }
 
-/// In so many looks the kernel is asked although others can run.
+/// Looks after which the kernel is asked although other threads can run.
 const PATIENCE: u32 = 1000;
 
 impl Children {
@@ -31,7 +31,7 @@ impl Children {
         Children { which, id, options, points: 0, looks: 0 }
     }
 
-    /// Whether the call has something to say; also that there is no such child.
+    /// Whether the call can return; also because there is no such child.
     fn child_changed(&self) -> bool {
         let options = self.options | libc::WNOHANG | libc::WNOWAIT;
         // SAFETY: the kernel fills the structure.
@@ -42,7 +42,7 @@ impl Children {
         }
     }
 
-    /// When a child ends is nobody's decision, so its end is seen only when nobody can run: when no
+    /// No policy decides when a child ends, so its end is seen only when no thread can run: when no
     /// point has passed since the last look. That makes most runs repeat.
     fn may_be_asked(&mut self) -> bool {
         let points = control::block().map_or(0, |block| block.results.points);

@@ -186,7 +186,6 @@ interpose! {
         }
     }
 
-    /// Wakes one waiter.
     fn pthread_cond_signal(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondSignal, condition as usize);
         if (*condition).shared() {
@@ -197,7 +196,6 @@ interpose! {
         0
     }
 
-    /// Wakes all waiters.
     fn pthread_cond_broadcast(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondBroadcast, condition as usize);
         if (*condition).shared() {

@@ -103,17 +103,14 @@ pub(super) unsafe fn observable(caller: Caller, number: i64, object: usize, argu
 }
 
 interpose! {
-    /// Accepts a connection.
     fn accept(fd: c_int, name: usize, name_size: usize) -> c_int |me| {
         conclude!(me, accept_one(Caller::function(me), fd, name, name_size, 0))
     }
 
-    /// Accepts a connection.
     fn accept4(fd: c_int, name: usize, name_size: usize, flags: c_int) -> c_int |me| {
         conclude!(me, accept_one(Caller::function(me), fd, name, name_size, flags))
     }
 
-    /// Connects.
     fn connect(fd: c_int, name: usize, name_size: socklen_t) -> c_int |me| {
         conclude!(me, connect_to(Caller::function(me), fd, name, name_size))
     }
@@ -123,7 +120,6 @@ interpose! {
         conclude!(me, make_pair(Caller::plain(me), domain, kind, protocol, ends))
     }
 
-    /// Makes a socket.
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int |me| {
         let arguments = [domain as usize, kind as usize, protocol as usize];
         conclude!(me, observable(Caller::plain(me), libc::SYS_socket, TABLE, arguments))
@@ -134,7 +130,6 @@ interpose! {
         conclude!(me, observable(Caller::plain(me), libc::SYS_bind, key(fd), [fd as usize, name, name_size as usize]))
     }
 
-    /// Lets others connect.
     fn listen(fd: c_int, backlog: c_int) -> c_int |me| {
         conclude!(me, observable(Caller::plain(me), libc::SYS_listen, key(fd), [fd as usize, backlog as usize, 0]))
     }

@@ -14,7 +14,7 @@ use crate::control::state;
 use crate::model::descriptor::{key, length, Pieces, MOST_BUFFERS};
 use crate::{interpose, real, syscall};
 
-/// Up to so many bytes are written to a pipe in one piece.
+/// The most bytes that are written to a pipe in one piece.
 const PIPE_BUF: usize = 4096;
 /// More buffers than this are refused by the kernel.
 const IOV_MAX: usize = 1024;
@@ -28,14 +28,12 @@ pub(super) enum DescriptorKind {
     Plain,
     /// An end of a pipe.
     Pipe,
-    /// A socket.
     Socket,
     /// A terminal, an event counter, or whatever else poll(2) knows.
     Other,
 }
 
 impl DescriptorKind {
-    /// Asks the kernel.
     pub fn of(fd: c_int) -> DescriptorKind {
         // SAFETY: the kernel fills the structure.
         let mode = unsafe {
@@ -206,7 +204,6 @@ pub(super) unsafe fn at_offset(
 }
 
 interpose! {
-    /// Reads.
     fn read(fd: c_int, buffer: usize, size: usize) -> isize |me| {
         conclude!(me, read_one(Caller::function(me), fd, buffer, size))
     }
@@ -219,7 +216,6 @@ interpose! {
         conclude!(me, read_one(Caller::function(me), fd, buffer, size))
     }
 
-    /// Writes.
     fn write(fd: c_int, buffer: usize, size: usize) -> isize |me| {
         conclude!(me, write_one(Caller::function(me), fd, buffer, size))
     }

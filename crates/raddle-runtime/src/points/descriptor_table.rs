@@ -126,7 +126,7 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
             unsafe { state() }.signals.kernel_timer = true;
             Ok(now())
         }
-        // Nobody else can observe the rest.
+        // No other thread can observe the rest.
         _ => Ok(now()),
     }
 }
@@ -140,12 +140,10 @@ fn fcntl_caller(me: ThreadId, command: c_int) -> Caller {
 }
 
 interpose! {
-    /// Makes a pipe.
     fn pipe(ends: *mut c_int) -> c_int |me| {
         conclude!(me, make_pipe(Caller::plain(me), ends, 0))
     }
 
-    /// Makes a pipe.
     fn pipe2(ends: *mut c_int, flags: c_int) -> c_int |me| {
         conclude!(me, make_pipe(Caller::plain(me), ends, flags))
     }
@@ -167,17 +165,14 @@ interpose! {
         if written == 8 { 0 } else { -1 }
     }
 
-    /// Closes a descriptor.
     fn close(fd: c_int) -> c_int |me| {
         conclude!(me, close_one(Caller::function(me), fd))
     }
 
-    /// Closes many descriptors.
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int |me| {
         conclude!(me, close_many(Caller::plain(me), first, last, flags))
     }
 
-    /// Copies a descriptor.
     fn dup(fd: c_int) -> c_int |me| {
         conclude!(me, copy(Caller::plain(me), fd, || syscall!(libc::SYS_dup, fd)))
     }

@@ -56,7 +56,6 @@ pub(super) unsafe fn record_lock(caller: Caller, fd: c_int, command: c_int, lock
 }
 
 interpose! {
-    /// Locks a file.
     fn flock(fd: c_int, operation: c_int) -> c_int |me| {
         conclude!(me, lock_file(Caller::plain(me), fd, operation))
     }

@@ -20,7 +20,6 @@ use crate::{race, syscall};
 /// The arguments of the system call.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// The word.
     pub word: *mut u32,
     /// The operation with its flags.
     pub operation: c_int,
@@ -147,7 +146,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         let thread = scheduler().thread(me);
         thread.interruptible = false;
         thread.futex_word = core::ptr::null();
-        // Whoever waits for something else at this address, such as a once, is not for a wake-up to find.
+        // A thread that waits for something else at this address, such as a once, must not be woken by this.
         thread.futex_bits = 0;
         race::acquire(me, key);
         match wake {

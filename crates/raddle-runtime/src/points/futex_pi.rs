@@ -41,7 +41,7 @@ pub(super) unsafe fn futex(me: ThreadId, call: Call) -> isize {
     }
 }
 
-/// Takes a word that is free; `None`: somebody else has it.
+/// Takes a word that is free; `None`: another thread has it.
 unsafe fn acquire(me: ThreadId, word: *mut u32) -> Option<isize> {
     let tid = thread_attributes::id(me) as u32;
     // SAFETY: the caller's word.
@@ -78,7 +78,7 @@ unsafe fn lock(me: ThreadId, word: *mut u32, deadline: u64) -> isize {
         thread.interruptible = false;
         thread.futex_bits = 0;
         match wake {
-            // Whoever unlocked it has written our id.
+            // The thread that unlocked it has written our id.
             Wake::Go | Wake::Cancelled => {
                 race::acquire(me, key);
                 0

@@ -110,19 +110,16 @@ fn request(number: i64, arguments: [usize; 5]) -> Request {
 }
 
 interpose! {
-    /// Sends a message.
     fn msgsnd(id: c_int, message: usize, size: usize, flags: c_int) -> c_int |me| {
         let request = request(libc::SYS_msgsnd, [id as usize, message, size, flags as usize, 0]);
         conclude!(me, self::message(Caller::function(me), request, 3))
     }
 
-    /// Receives a message.
     fn msgrcv(id: c_int, message: usize, size: usize, kind: i64, flags: c_int) -> isize |me| {
         let request = request(libc::SYS_msgrcv, [id as usize, message, size, kind as usize, flags as usize]);
         conclude!(me, self::message(Caller::function(me), request, 4))
     }
 
-    /// Changes semaphores.
     fn semop(id: c_int, operations: *const sembuf, count: usize) -> c_int |me| {
         conclude!(me, operate(Caller::plain(me), id, operations, count, core::ptr::null()))
     }
@@ -132,7 +129,6 @@ interpose! {
         conclude!(me, operate(Caller::plain(me), id, operations, count, time))
     }
 
-    /// Receives a message.
     fn mq_receive(fd: c_int, buffer: usize, size: usize, priority: usize) -> isize |me| {
         let request = request(libc::SYS_mq_timedreceive, [fd as usize, buffer, size, priority, 0]);
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
@@ -144,7 +140,6 @@ interpose! {
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
     }
 
-    /// Sends a message.
     fn mq_send(fd: c_int, buffer: usize, size: usize, priority: c_uint) -> c_int |me| {
         let request = request(libc::SYS_mq_timedsend, [fd as usize, buffer, size, priority as usize, 0]);
         conclude!(me, queue(Caller::function(me), libc::POLLOUT, request))

@@ -3,7 +3,7 @@
 //! Each is a schedule point and is then tried without blocking. If it would block, the thread waits
 //! until a test says that it may succeed, and tries again, because another thread may have been
 //! faster. Tests are made after operations of this process that can change their answer
-//! (`outside_touched`) and when nobody can run.
+//! (`outside_touched`) and when no thread can run.
 
 use core::ffi::{c_int, c_void};
 
@@ -31,10 +31,9 @@ pub(super) const AGAIN: isize = -(EAGAIN as isize);
 /// A signal handler has run.
 pub(super) const INTERRUPTED: isize = -(EINTR as isize);
 
-/// Who makes a call, and how.
+/// The thread that makes a call, and how it makes it.
 #[derive(Clone, Copy)]
 pub(super) struct Caller {
-    /// The calling thread.
     pub me: ThreadId,
     /// The call is a cancellation point.
     cancellable: bool,
@@ -59,7 +58,7 @@ impl Caller {
         Caller { me, cancellable: true, trapped: false, handled: 0 }
     }
 
-    /// A function of libc that is no cancellation point.
+    /// A function of libc that is not a cancellation point.
     pub fn plain(me: ThreadId) -> Caller {
         Caller { me, cancellable: false, trapped: false, handled: 0 }
     }
@@ -184,7 +183,7 @@ fn time_out_of(fd: c_int, events: i16) -> u64 {
     let option = if events & libc::POLLIN != 0 { libc::SO_RCVTIMEO } else { libc::SO_SNDTIMEO };
     let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let mut size = size_of::<libc::timeval>() as u32;
-    // SAFETY: the kernel writes at most `size` bytes; it refuses what is no socket.
+    // SAFETY: the kernel writes at most `size` bytes; it refuses what is not a socket.
     let error = unsafe {
         syscall!(libc::SYS_getsockopt, fd, libc::SOL_SOCKET, option, &mut time as *mut _, &mut size as *mut _)
     };
@@ -200,7 +199,7 @@ pub(super) struct Watched {
     /// The descriptor was closed during the wait, and the entry is a copy of it.
     copied: bool,
     /// Looks that do not count, because the descriptor says that it is ready and the call that it is
-    /// not: a datagram for a peer whose queue is full, an error queue that nobody reads.
+    /// not: a datagram for a peer whose queue is full, an error queue that is not read.
     ignored_looks: u32,
     deadline: Option<u64>,
 }
@@ -211,7 +210,6 @@ impl Watched {
         Watched { entry: pollfd { fd, events, revents: 0 }, copied: false, ignored_looks: 0, deadline: None }
     }
 
-    /// The descriptor.
     pub fn fd(&self) -> c_int {
         self.entry.fd
     }
@@ -288,7 +286,7 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if self.copied {
-            // SAFETY: the copy is nobody else's.
+            // SAFETY: only this call uses the copy.
             unsafe { syscall!(libc::SYS_close, self.entry.fd) };
         }
     }
@@ -334,9 +332,8 @@ pub(super) fn keep_for_waiters(fd: c_int) {
 }
 
 /// A call in a form that does not block, made until it succeeds. The kernel grants such things (locks
-/// on files, units of semaphores, messages) to those who wait, so the test makes the call.
+/// on files, units of semaphores, messages) to a waiting call, so the test makes the call.
 pub(super) struct Attempts {
-    /// The call.
     pub request: Request,
     /// What it says when it would block.
     pub would_block: isize,
@@ -386,7 +383,7 @@ impl Attempts {
             }
         }
         touched();
-        // Whoever made the test wrote it.
+        // The test has written it.
         Ok(unsafe { (*pointer).result })
     }
 }

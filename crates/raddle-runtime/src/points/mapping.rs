@@ -9,7 +9,6 @@ use super::result;
 use crate::os::sys;
 use crate::syscall;
 
-/// Maps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn mmap(
     address: *mut c_void,
@@ -23,7 +22,6 @@ pub unsafe extern "C" fn mmap(
     unsafe { result(syscall!(sys::SYS_mmap, address, size, protection, flags, fd, offset)) as *mut c_void }
 }
 
-/// Maps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn mmap64(
     address: *mut c_void,
@@ -37,7 +35,6 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(address, size, protection, flags, fd, offset) }
 }
 
-/// Unmaps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, size: usize) -> c_int {
     // SAFETY: the program's own system call.

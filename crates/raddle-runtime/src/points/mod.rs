@@ -1,7 +1,7 @@
 //! Schedule points: something is about to happen.
 //!
 //! One file per primitive. Every function in here stands for the function of the same name in libc:
-//! a thread under control gets the model's version, everybody else (before the run, in a forked
+//! a thread under control gets the model's version, all others (before the run, in a forked
 //! child, inside a call of the real library) the real one.
 
 pub mod alarm;

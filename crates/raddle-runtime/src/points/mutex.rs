@@ -66,7 +66,6 @@ pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
     }
 }
 
-/// Releases a mutex.
 pub(super) unsafe fn release(me: ThreadId, mutex: *mut Mutex) -> c_int {
     // SAFETY: as above.
     unsafe {
@@ -162,7 +161,6 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
 }
 
 interpose! {
-    /// Locks.
     #[link_section = "raddle_run"]
     fn pthread_mutex_lock(mutex: *mut Mutex) -> c_int |me| {
         lock(me, mutex, EventKind::Lock, NEVER)
@@ -188,7 +186,6 @@ interpose! {
         lock(me, mutex, EventKind::Lock, deadline(clock, time))
     }
 
-    /// Tries to lock.
     fn pthread_mutex_trylock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::TryLock, mutex as usize);
         if shared(mutex) {
@@ -204,7 +201,6 @@ interpose! {
         result
     }
 
-    /// Unlocks.
     #[link_section = "raddle_run"]
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::Unlock, mutex as usize);

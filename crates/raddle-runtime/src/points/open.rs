@@ -2,7 +2,7 @@
 //! trapped system call.
 //!
 //! Opening a named pipe waits for the other side: the reader's end is opened without blocking and
-//! asked whether somebody writes; the writer's end is tried until somebody reads.
+//! asked whether it has a writer; the writer's end is tried until there is a reader.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -114,12 +114,10 @@ pub(super) unsafe fn observable(caller: Caller, request: &Request) -> CallResult
 }
 
 interpose! {
-    /// Opens a file.
     fn open(path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))
     }
 
-    /// Opens a file.
     fn open64(path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))
     }
@@ -144,7 +142,6 @@ interpose! {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, 0))
     }
 
-    /// Makes a file.
     fn creat(path: *const c_char, mode: usize) -> c_int |me| {
         let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))

@@ -30,7 +30,7 @@ pub(super) fn milliseconds(time: c_int) -> u64 {
     }
 }
 
-/// A timespec, null for ever; `None` when it is none.
+/// A timespec, null for ever; `None` when it is not valid.
 pub(super) unsafe fn duration(time: *const timespec) -> Option<u64> {
     // SAFETY: the caller's pointer.
     unsafe {

@@ -110,7 +110,7 @@ interpose! {
         if control::parallel() {
             gate::shut();
         }
-        // Nobody else runs between the failure and the end.
+        // No other thread runs between the failure and the end.
         call_real(me, || real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function))
     }
 
@@ -148,7 +148,6 @@ interpose! {
         call_real(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
     }
 
-    /// Starts a program.
     fn posix_spawn(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
         with_child(me, || call_real(me, || {
             real!(posix_spawn: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)

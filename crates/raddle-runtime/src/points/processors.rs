@@ -52,7 +52,7 @@ pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
     }
 }
 
-/// Which processors a process may run on: the first so many.
+/// Which processors a process may run on: the first N, as configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn sched_getaffinity(pid: c_int, size: usize, set: *mut u8) -> c_int {
     // SAFETY: the caller's buffer.
@@ -65,7 +65,7 @@ pub unsafe extern "C-unwind" fn sched_getaffinity(pid: c_int, size: usize, set: 
     0
 }
 
-/// Which processors a thread may run on: the first so many.
+/// Which processors a thread may run on: the first N, as configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_getaffinity_np(thread: usize, size: usize, set: *mut u8) -> c_int {
     // SAFETY: the caller's buffer.

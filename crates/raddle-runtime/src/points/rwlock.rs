@@ -59,7 +59,7 @@ fn readers(key: usize) -> usize {
     key + 1
 }
 
-/// The lock was just taken: a reader comes after the writers before it, a writer after everybody.
+/// The lock was just taken: a reader comes after the writers before it, a writer after all others.
 unsafe fn acquired(me: ThreadId, key: usize, what: For) {
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -147,12 +147,10 @@ unsafe fn timed(me: ThreadId, rwlock: *mut RwLock, what: For, clock: c_int, time
 }
 
 interpose! {
-    /// Locks for reading.
     fn pthread_rwlock_rdlock(rwlock: *mut RwLock) -> c_int |me| {
         lock(me, rwlock, For::Reading, NEVER)
     }
 
-    /// Locks for writing.
     fn pthread_rwlock_wrlock(rwlock: *mut RwLock) -> c_int |me| {
         lock(me, rwlock, For::Writing, NEVER)
     }
@@ -187,7 +185,6 @@ interpose! {
         try_lock(me, rwlock, For::Writing)
     }
 
-    /// Unlocks.
     fn pthread_rwlock_unlock(rwlock: *mut RwLock) -> c_int |me| {
         point(me, EventKind::RwUnlock, rwlock as usize);
         let key = rwlock as usize;

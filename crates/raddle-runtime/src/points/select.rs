@@ -14,7 +14,7 @@ use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::{interpose, syscall};
 
-/// Descriptors that the process sleeps on while nobody can run; more are asked now and then.
+/// Descriptors that the process sleeps on while no thread can run; more are polled from time to time.
 const SLEPT_ON: usize = 64;
 
 /// The three sets of a select.

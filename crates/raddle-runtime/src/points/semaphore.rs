@@ -1,5 +1,5 @@
 //! sem_*, unnamed and named. Named ones, and those in memory shared between processes, use the real
-//! semaphore: it is tried, and tried again when somebody posts.
+//! semaphore: it is tried, and tried again after a post.
 
 use core::ffi::c_int;
 
@@ -87,7 +87,6 @@ fn outcome(error: c_int) -> c_int {
 }
 
 interpose! {
-    /// Takes a unit.
     fn sem_wait(semaphore: *mut Semaphore) -> c_int |me| {
         match take(me, semaphore, NEVER) {
             Ok(error) => outcome(error),
@@ -136,7 +135,6 @@ interpose! {
         outcome(error)
     }
 
-    /// Gives a unit.
     fn sem_post(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemPost, semaphore as usize);
         race::release(me, semaphore as usize);

@@ -129,7 +129,7 @@ unsafe fn send_rest(
 ) -> CallResult {
     let mut pieces = Pieces::new(buffers);
     pieces.advance(first as usize);
-    // A broken connection is no signal once something has been sent.
+    // A broken connection raises no signal once something has been sent.
     let flags = flags | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     while pieces.left() > 0 {
         let mut piece = [iovec { iov_base: core::ptr::null_mut(), iov_len: 0 }; MOST_BUFFERS];
@@ -283,7 +283,6 @@ pub(super) unsafe fn send_messages(
 }
 
 interpose! {
-    /// Receives.
     fn recv(fd: c_int, buffer: usize, size: usize, flags: c_int) -> isize |me| {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, core::ptr::null_mut(), core::ptr::null_mut()))
     }
@@ -309,32 +308,27 @@ interpose! {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }
 
-    /// Receives a message.
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize |me| {
         conclude!(me, receive_message(Caller::function(me), fd, message, flags))
     }
 
-    /// Receives messages.
     fn recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, time: *mut timespec) -> c_int |me| {
         conclude!(me, receive_messages(Caller::function(me), fd, messages, count, flags, time))
     }
 
-    /// Sends.
     fn send(fd: c_int, buffer: usize, size: usize, flags: c_int) -> isize |me| {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, core::ptr::null(), 0))
     }
 
-    /// Sends to somebody.
+    /// Sends to an address.
     fn sendto(fd: c_int, buffer: usize, size: usize, flags: c_int, name: *const c_void, name_size: socklen_t) -> isize |me| {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }
 
-    /// Sends a message.
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize |me| {
         conclude!(me, send_message(Caller::function(me), fd, message, flags))
     }
 
-    /// Sends messages.
     fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int |me| {
         conclude!(me, send_messages(Caller::function(me), fd, messages, count, flags))
     }

@@ -11,7 +11,6 @@ use crate::scheduler::thread::Wait;
 use crate::{interpose, race};
 
 interpose! {
-    /// Locks.
     fn pthread_spin_lock(spin: *mut SpinLock) -> c_int |me| {
         wait_through(me, Event::new(EventKind::SpinLock, spin as usize), Wait::SpinLock(spin), NEVER);
         let result = (*spin).try_lock();
@@ -20,7 +19,6 @@ interpose! {
         result
     }
 
-    /// Tries to lock.
     fn pthread_spin_trylock(spin: *mut SpinLock) -> c_int |me| {
         point(me, EventKind::SpinTry, spin as usize);
         let result = (*spin).try_lock();
@@ -33,7 +31,6 @@ interpose! {
         result
     }
 
-    /// Unlocks.
     fn pthread_spin_unlock(spin: *mut SpinLock) -> c_int |me| {
         point(me, EventKind::SpinUnlock, spin as usize);
         race::release(me, spin as usize);

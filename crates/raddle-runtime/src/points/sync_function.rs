@@ -3,8 +3,8 @@
 //! returns to.
 //!
 //! At a breakpoint the thread passes a schedule point; then the original byte is put back, one
-//! instruction is stepped over with the trap flag, and the breakpoint returns. Nobody else runs in
-//! between, because the thread holds the baton and a single step is no schedule point. The ABI tells
+//! instruction is stepped over with the trap flag, and the breakpoint returns. No other thread runs in
+//! between, because the thread holds the baton and a single step is not a schedule point. The ABI tells
 //! the first arguments at the one place and the value at the other.
 
 use core::cell::UnsafeCell;
@@ -268,7 +268,7 @@ unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; ARGU
     }
 }
 
-/// A function may have returned to `back`: which call. ParallelPoint may have come there by another way.
+/// A function may have returned to `back`: which call. Others may have come there by another way.
 unsafe fn returned(me: ThreadId, back: usize, sp: usize) -> Option<Call> {
     // SAFETY: the caller holds the baton.
     unsafe {

@@ -280,7 +280,7 @@ unsafe fn end(me: ThreadId) {
     }
 }
 
-/// Who goes on when the fiber that is leaving through libc has left, plus one.
+/// The thread that goes on when the fiber that leaves through libc has left, plus one.
 static SUCCESSOR: AtomicU32 = AtomicU32::new(0);
 
 /// A fiber has taken its last step.
@@ -323,7 +323,7 @@ pub fn is_leaving() -> bool {
     SUCCESSOR.load(Ordering::Relaxed) != 0
 }
 
-/// The system calls of a fiber on its way out. The last one is the thread's end: somebody else takes
+/// The system calls of a fiber on its way out. The last one is the thread's end: another thread takes
 /// over.
 pub unsafe fn last_calls(request: &Request) -> isize {
     // SAFETY: libc's own calls; the leaving thread holds the baton.
@@ -380,7 +380,7 @@ pub(super) unsafe fn create(
             scheduler().discard(child);
             return result;
         }
-        // ParallelPoint may name the thread before its first turn.
+        // Others may name the thread before its first turn.
         scheduler().thread(child).pointer = 0;
         race::created(me, child);
         scheduler().pointers.insert(*handle, child);
@@ -466,7 +466,6 @@ pub(super) fn creator() -> Option<ThreadId> {
     current()
 }
 
-/// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
 #[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn pthread_create(

@@ -99,7 +99,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             | libc::SYS_sched_rr_get_interval
                 if is_fiber(a as c_int) =>
             {
-                // The OS thread's, whoever asks for whom.
+                // The OS thread's, whichever thread asks and whichever it asks for.
                 let mut here = *request;
                 here.arguments[0] = 0;
                 here.pass_to_kernel()
@@ -317,7 +317,7 @@ unsafe fn abandon(me: ThreadId, head: usize) {
                 word.write_volatile(value & WAITERS | OWNER_DIED);
                 if value & WAITERS != 0 {
                     super::futex::wake_one(word);
-                    // Somebody in another process may wait for it.
+                    // A thread of another process may wait for it.
                     sys::futex_wake_shared(&*word.cast::<AtomicU32>());
                 }
             }
@@ -340,12 +340,10 @@ unsafe fn abandon(me: ThreadId, head: usize) {
 }
 
 interpose! {
-    /// The thread's id.
     fn gettid() -> c_int |me| {
         id(me)
     }
 
-    /// Names a thread.
     fn pthread_setname_np(handle: usize, name: *const c_char) -> c_int |me| {
         let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {
@@ -358,7 +356,6 @@ interpose! {
         }
     }
 
-    /// A thread's name.
     fn pthread_getname_np(handle: usize, name: *mut c_char, size: usize) -> c_int |me| {
         let named = scheduler().pointers.get(handle).filter(|_| fibers());
         match named {

@@ -79,7 +79,7 @@ pub(super) fn call_destructors_after(me: ThreadId, key: u32) {
 /// Takes away the calling thread's values: its identity is going to be another thread's.
 pub(super) fn forget_values() {
     for key in 0..MADE.load(Ordering::Relaxed) as u32 {
-        // SAFETY: plain numbers; a key that is no more has no value.
+        // SAFETY: plain numbers; a deleted key has no value.
         unsafe {
             if !pthread_getspecific(key).is_null() {
                 pthread_setspecific(key, core::ptr::null());
@@ -88,7 +88,6 @@ pub(super) fn forget_values() {
     }
 }
 
-/// Makes a key.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_key_create(key: *mut u32, destructor: usize) -> c_int {
     // SAFETY: the caller's pointer.
@@ -101,7 +100,6 @@ pub unsafe extern "C-unwind" fn pthread_key_create(key: *mut u32, destructor: us
     }
 }
 
-/// Makes a key.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn __pthread_key_create(key: *mut u32, destructor: usize) -> c_int {
     // SAFETY: the caller's pointer.
@@ -121,7 +119,6 @@ pub unsafe extern "C-unwind" fn tss_create(key: *mut u32, destructor: usize) -> 
     }
 }
 
-/// Forgets a key.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_key_delete(key: u32) -> c_int {
     note(key, 0);

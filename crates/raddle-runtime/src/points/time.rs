@@ -88,7 +88,7 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
         scheduler().clock.read()
     };
     if again {
-        // Somebody waits busily for a time to come: others may go on meanwhile.
+        // A thread waits busily for a time to come: others may go on meanwhile.
         // SAFETY: as above.
         unsafe { scheduler() }.made_no_progress(me);
         point(me, EventKind::Clock, 0);
@@ -125,7 +125,6 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
 }
 
-/// Reads a clock.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
     // SAFETY: the caller's pointer.
@@ -190,14 +189,12 @@ pub unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -
 }
 
 interpose! {
-    /// Gives way.
     fn sched_yield() -> c_int |me| {
         scheduler().made_no_progress(me);
         point(me, EventKind::Yield, 0);
         0
     }
 
-    /// Sleeps.
     fn sleep(seconds: c_uint) -> c_uint |me| {
         let deadline = from_now(u64::from(seconds) * SECOND);
         if sleep_until(me, deadline) {
@@ -207,7 +204,6 @@ interpose! {
         0
     }
 
-    /// Sleeps.
     fn usleep(microseconds: c_uint) -> c_int |me| {
         if sleep_until(me, from_now(u64::from(microseconds) * 1000)) {
             return fail(EINTR);
@@ -215,7 +211,6 @@ interpose! {
         0
     }
 
-    /// Sleeps.
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int |_| {
         match clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) {
             0 => 0,

@@ -1,7 +1,7 @@
 //! Checks: tests in the program that run again and again in one process.
 //!
 //! A program with checks carries an ELF note (`include/raddle.h`, the crate `raddle`), and runs
-//! uncontrolled but for the bodies of its checks. The thread that calls a check is the main thread of
+//! uncontrolled except for the bodies of its checks. The thread that calls a check is the main thread of
 //! each run. The command line asks for series of runs by their numbers; a run's seed depends on the campaign's
 //! seed and its number only. Before the first run of a process the body is run once without
 //! preemptions, so that what it sets up once for all is there in every run that counts, also in a
@@ -287,7 +287,7 @@ unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
     crate::access::racy_places::load(&block.racy_places);
     if !WARMED_UP.swap(true, Ordering::Relaxed) {
-        // Whether it fails says nothing about a run: there is one in every process, and it is nobody's.
+        // Every process makes one such run. It is not counted, so its failure says nothing about the campaign.
         // SAFETY: the caller's body.
         unsafe { iterate(0, RunKind::WarmUp, body, argument) };
     }
@@ -398,9 +398,9 @@ unsafe fn run_leftovers() {
     }
 }
 
-/// Threads that have ended and that nobody joined: they are joined now.
+/// Joins the threads that have ended and that the body did not join.
 unsafe fn join_leftovers() {
-    // SAFETY: between two runs; the threads have ended, and the program has no use for them any more.
+    // SAFETY: between two runs; the threads have ended, and the program no longer uses them.
     unsafe {
         for i in 1..scheduler().created {
             let thread = scheduler().thread(ThreadId(i as u16));

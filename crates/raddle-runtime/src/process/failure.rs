@@ -1,5 +1,5 @@
 //! The end of a run that failed: what the command line needs to know is written into the block,
-//! the process waits until somebody has looked at its stacks, and ends.
+//! the process waits until raddle has looked at its stacks, and ends.
 
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
@@ -25,7 +25,7 @@ const FREEZE_LIMIT: u64 = 60_000_000_000;
 /// Every thread waits for another.
 pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
     if scheduler.ending {
-        // The body of a check is over: whoever still waits was left behind.
+        // The body of a check has returned: threads that still wait were left behind.
         stop(scheduler, Outcome::ThreadsLeft);
     }
     scheduler.results().thread = u32::from(me.0);
@@ -81,7 +81,7 @@ pub fn needs_os_threads(reason: OsReason) {
 pub fn internal(message: fmt::Arguments<'_>) -> ! {
     if let Some(block) = control::block() {
         let block = block as *const Block as *mut Block;
-        // SAFETY: mapped; whoever else writes now is beyond help too.
+        // SAFETY: mapped; another writer cannot make things worse now.
         unsafe {
             (*block).results.outcome = Outcome::Internal as u32;
             write_message(&mut (*block).results, message);
@@ -173,7 +173,7 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
     }
 }
 
-/// Who holds what the thread waits for.
+/// The thread that holds what this one waits for.
 fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
     // SAFETY: the program keeps an object alive while threads wait for it.
     let owner = unsafe {

@@ -68,7 +68,7 @@ fn open_descriptors(visit: &mut dyn FnMut(i32) -> usize) {
     });
 }
 
-/// Calls `visit` with every entry of a directory that is a number, but for the descriptor that the
+/// Calls `visit` with every entry of a directory that is a number, except for the descriptor that the
 /// listing itself uses.
 fn list(path: &core::ffi::CStr, visit: &mut dyn FnMut(i32)) {
     let mut buffer = [0u8; 2048];
@@ -163,7 +163,7 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
 }
 
 /// A fork that leaves libc's list of threads alone: the identities in it are to be used in the child.
-/// There is one OS thread and nobody holds a lock, so the rest of what libc does at a fork is not needed.
+/// There is one OS thread and it holds no lock, so the rest of what libc does at a fork is not needed.
 unsafe fn fork_with_identities() -> c_int {
     let flags = libc::SIGCHLD | libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
     let word = points::thread::tid_word(sys::thread_pointer());
@@ -177,7 +177,7 @@ unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
     unsafe {
         block.control.run_pid.store(pid, Ordering::Release);
         while syscall!(libc::SYS_wait4, pid, &mut status as *mut _, 0, 0) == -(libc::EINTR as isize) {}
-        // Whoever outlived the run belongs to us now, as the subreaper.
+        // Processes that outlived the run are our children now, because we are the subreaper.
         let mut stray: c_int = 0;
         while syscall!(libc::SYS_wait4, -1i32, &mut stray as *mut _, libc::WNOHANG, 0) >= 0 {
             block.control.strays.fetch_add(1, Ordering::Relaxed);

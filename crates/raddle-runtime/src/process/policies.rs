@@ -39,7 +39,7 @@ pub fn register(descriptor: &'static Descriptor) {
 
 /// All policies, the registered ones first.
 fn all() -> impl Iterator<Item = &'static Descriptor> {
-    // SAFETY: nobody writes after the constructors.
+    // SAFETY: only constructors write.
     let registered = unsafe { &*REGISTERED.0.get() };
     registered.iter().flatten().copied().chain(policies::ALL)
 }

@@ -60,7 +60,7 @@ unsafe fn clean_environment(environment: *mut *mut c_char) {
             || entry == b"RADDLE_BIND=1"
             || bound && entry == b"LD_BIND_NOW=1"
     };
-    // SAFETY: the process's environment: a list of strings ended by null, before anybody uses it.
+    // SAFETY: the process's environment: a list of strings ended by null, which the program does not use yet.
     unsafe {
         let mut original: *mut c_char = core::ptr::null_mut();
         let (mut from, mut to) = (environment, environment);

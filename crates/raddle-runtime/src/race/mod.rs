@@ -246,7 +246,7 @@ pub unsafe fn freed(me: ThreadId, address: usize, pc: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let Some(block) = detector().heap.get(HEAP as *mut u8, address as u64) else { return };
-        // Whoever uses the first bytes of a freed block uses it.
+        // A use of the first bytes of a freed block is a use of the block.
         let size = core::mem::take(&mut block.size) as usize;
         if size != 0 {
             access(me, address, size.min(64), AccessKind::WRITE, pc);

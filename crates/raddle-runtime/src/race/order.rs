@@ -50,7 +50,7 @@ unsafe fn acquire_slow(me: ThreadId, key: usize) {
     }
 }
 
-/// What `me` has done happens before what anybody does who acquires `key` later.
+/// What `me` has done happens before what any thread does after it acquires `key`.
 ///
 /// # Safety
 /// As for [`acquire`].
@@ -107,7 +107,7 @@ unsafe fn created_slow(me: ThreadId, t: ThreadId) {
     }
 }
 
-/// Thread `me` ends: whoever joins it acquires `key`. Its stack may be used again.
+/// Thread `me` ends: the thread that joins it acquires `key`. Its stack may be used again.
 ///
 /// # Safety
 /// As for [`acquire`].

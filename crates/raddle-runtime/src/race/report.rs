@@ -21,7 +21,6 @@ pub struct Pairs {
 const PAIRS: usize = 4 * RACES;
 
 impl Pairs {
-    /// Forgets all.
     pub fn clear(&mut self) {
         self.count = 0;
     }
@@ -218,7 +217,7 @@ mod tests {
         assert_eq!(id.len(), 20);
         assert!(std::fs::read(own).unwrap().windows(id.len()).any(|bytes| bytes == id));
         assert!(file_at(1).is_none());
-        // Anonymous memory is no file.
+        // Anonymous memory has no file.
         let memory = vec![0u8; 1 << 20];
         assert!(file_at(memory.as_ptr() as usize + 5000).is_none());
     }

@@ -13,7 +13,7 @@ use super::table::Table;
 /// Accesses that are kept.
 const CELLS: usize = 3;
 
-/// One access: who and when, which bytes and how (first word); where (second word). Zeroed, it is none.
+/// One access: by which thread, when, which bytes and how (first word); where (second word). Empty when zeroed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Cell(u64, u64);
@@ -35,7 +35,6 @@ impl Cell {
         Cell(what | u64::from(stack >> 16) << STACK, pc as u64 & 0xffff_ffff_ffff | u64::from(stack) << 48)
     }
 
-    /// The thread.
     pub fn thread(self) -> ThreadId {
         ThreadId((self.0 >> THREAD) as u16 & 0xfff)
     }
@@ -71,16 +70,12 @@ impl Cell {
 pub struct AccessKind(u64);
 
 impl AccessKind {
-    /// A plain read.
     pub const READ: AccessKind = AccessKind(0);
-    /// A plain write.
     pub const WRITE: AccessKind = AccessKind(WRITES);
-    /// An atomic read.
     pub const ATOMIC_READ: AccessKind = AccessKind(ATOMIC);
     /// An atomic write, also one that reads.
     pub const ATOMIC_WRITE: AccessKind = AccessKind(ATOMIC | WRITES);
 
-    /// Whether it writes.
     pub fn writes(self) -> bool {
         self.0 & WRITES != 0
     }

@@ -1,4 +1,4 @@
-//! Deciding: asks the policy, or whoever stands for it, at each point where more than one thread can go on,
+//! Deciding: asks the policy, or the replay in its place, at each point where more than one thread can go on,
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
 use raddle_core::decorators::parallel_replay::ParallelReplay;
@@ -15,20 +15,20 @@ use crate::access::spin_loop;
 use crate::control;
 use crate::process::failure;
 
-/// Who decides in a run of a check.
+/// What a run of a check is for, and so what decides in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum RunKind {
-    /// The policy, or a recording.
+    /// It counts: the policy decides, or a recording.
     #[default]
     Counted = 0,
-    /// The decisions of the run before: it is made again.
+    /// It repeats the run before, with that run's decisions.
     Repeated,
-    /// A thread goes on until it waits or spins.
+    /// It sets things up that are set up once: a thread goes on until it waits or spins.
     WarmUp,
 }
 
-/// Who answers at a point.
+/// What decides at a point.
 pub(super) enum Decider {
     Explore(Guard<PolicyHandle>),
     Replay(Replay<'static>),
@@ -192,7 +192,7 @@ impl Scheduler {
         chosen
     }
 
-    /// Somebody looks at points where there is nothing to decide; at this one `next` goes on.
+    /// A point where there is nothing to decide, in a run that keeps track of these; `next` goes on.
     #[cold]
     pub fn pass_without_choice(&mut self, me: ThreadId, next: ThreadId) {
         if self.reports_no_choice && self.created > 1 {
@@ -209,7 +209,7 @@ impl Scheduler {
         }
     }
 
-    /// Tells a policy that watches of a point where there is nothing to decide.
+    /// Reports a point where there is nothing to decide to a policy that wants to see every point.
     #[cold]
     pub fn report_no_choice(&mut self, me: ThreadId) {
         if self.created == 1 || !self.policy_sees_every_point || self.run_kind != RunKind::Counted {
@@ -290,7 +290,7 @@ impl Scheduler {
         true
     }
 
-    /// In the order that is followed, somebody comes next who waits for a time, or for something outside: that has
+    /// In a replayed parallel run the next thread waits for a time, or for something outside: that has
     /// come by then.
     #[cold]
     fn advance_to_recorded_thread(&mut self) {
@@ -308,7 +308,7 @@ impl Scheduler {
         }
     }
 
-    /// In the order that is followed, the only thread that can goes on.
+    /// In a replayed parallel run the only thread that can go on takes its step.
     #[cold]
     fn replay_step_taken(&mut self, next: ThreadId) {
         let decision = Decision::new(next, self.pending[next.index()].kind);
@@ -325,7 +325,7 @@ impl Scheduler {
         results.phase_start = results.steps;
     }
 
-    /// Notes who passes a point, if that is wanted.
+    /// Notes which thread passes a point, if that is asked for.
     fn trace_point(&mut self, t: ThreadId) {
         if !self.traces_points {
             return;
@@ -334,13 +334,13 @@ impl Scheduler {
         let trace = unsafe { &mut (*self.block).trace };
         match trace.point_threads.get_mut(trace.points as usize) {
             Some(place) => *place = t.0,
-            // Nobody reads a part of it: the rest of a long run is as fast as any.
+            // An incomplete list is not read: the rest of a long run need not pay for it.
             None => self.set_point_tracing(false),
         }
         trace.points += 1;
     }
 
-    /// Whether it is noted from now on who passes points; and what follows from that.
+    /// Sets whether the threads that pass points are noted from now on; and what follows from that.
     #[cold]
     pub(super) fn set_point_tracing(&mut self, noted: bool) {
         self.traces_points = noted;
@@ -348,7 +348,7 @@ impl Scheduler {
         self.reports_no_choice = self.traces || self.policy_sees_every_point;
     }
 
-    /// Notes the object of the last decision, and who it was for.
+    /// Notes the object of the last decision, and its thread.
     #[cold]
     fn trace_decision(&mut self, chosen: ThreadId) {
         self.trace_point(chosen);
@@ -399,7 +399,7 @@ impl Scheduler {
         if busy
             || watched
             || looked_at
-            // Who is the first to touch an object must not depend on whether somebody looks.
+            // Which thread is the first to touch an object must not depend on leases.
             || self.names_objects
             || control::parallel()
             || self.futile != 0
@@ -423,7 +423,7 @@ impl Scheduler {
         }
     }
 
-    /// So many accesses of the current thread have passed; counted as steps if there is a hash.
+    /// Enters the accesses that the current thread has made on a lease; counted as steps if there is a hash.
     pub fn account_lease(&mut self, accesses: u64, hash: Option<u64>) {
         let me = self.current;
         self.clock.pass(accesses);

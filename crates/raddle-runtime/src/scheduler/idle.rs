@@ -1,4 +1,4 @@
-//! Nobody can run: time passes, something comes from outside, or it is a deadlock.
+//! No thread can run: time passes, something comes from outside, or it is a deadlock.
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, Outcome};
@@ -14,13 +14,13 @@ use crate::syscall;
 /// How long to sleep between two looks at conditions that have no descriptor, at most.
 pub(super) const LONGEST_NAP: u64 = 2_000_000;
 
-/// What is left to do while nobody can run.
+/// What is left to do while no thread can run.
 pub(super) enum Idle {
-    /// To look again.
+    /// Look at the enabled set again.
     Retry,
-    /// To look again, since something has come from outside.
+    /// The same, because something has come from outside.
     OutsideEvent,
-    /// To sleep: something may come from outside.
+    /// Sleep: something may come from outside.
     Sleep {
         /// Nanoseconds to the next deadline.
         left: u64,
@@ -28,7 +28,7 @@ pub(super) enum Idle {
 }
 
 impl Scheduler {
-    /// Returns when somebody is enabled; ends the run if that can never be.
+    /// Returns when a thread is enabled; ends the run if that cannot happen.
     #[cold]
     pub(super) fn idle(&mut self, me: ThreadId) {
         let mut nap = 20_000;
@@ -53,8 +53,8 @@ impl Scheduler {
         }
     }
 
-    /// Does what can be done while nobody can run; ends the run if nothing can. With threads that are `away` and may
-    /// come back, waiting for ever is no deadlock.
+    /// Does what can be done while no thread can run; ends the run if nothing can. With threads that are `away` and may
+    /// come back, waiting for ever is not a deadlock.
     pub(super) fn idle_once(&mut self, me: ThreadId, away: bool) -> Idle {
         if signals::take_from_kernel(self) || self.poll_outside() {
             return Idle::OutsideEvent;
@@ -70,7 +70,7 @@ impl Scheduler {
         // A signal may come from anywhere at any time, so waiting for one holds no clock up.
         let slow = open && (away || !self.only_signals());
         match deadline {
-            // Nobody else can do anything before the deadline: time flies.
+            // Nothing else can happen before the deadline, so time jumps to it.
             Some(deadline) if !slow => {
                 self.clock.jump(deadline);
                 self.expire();
@@ -120,7 +120,7 @@ impl Scheduler {
     }
 }
 
-/// Descriptors that are watched while nobody can run, at most.
+/// The most descriptors that are watched while no thread can run.
 const MOST: usize = 64;
 
 /// What is waited for outside, as something to sleep on.
@@ -156,7 +156,7 @@ impl OutsideWait {
         OutsideWait { descriptors, count, at_most: longest.min(left) }
     }
 
-    /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
+    /// Sleeps until a descriptor that a thread waits for may be ready, or for a while.
     pub fn sleep(mut self) {
         let time = sys::timespec(self.at_most);
         // SAFETY: the array and the time outlive the call.

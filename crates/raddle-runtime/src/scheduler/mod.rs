@@ -36,10 +36,10 @@ pub use decide::RunKind;
 use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
-/// In how many points outside conditions are looked at even though threads can run.
+/// Points after which outside conditions are polled even though threads can run.
 const OUTSIDE_POLL_INTERVAL: u64 = 1_024;
 
-/// All state of a run. Valid when zeroed, but for the engine.
+/// All state of a run. Valid when zeroed, except for what decides.
 ///
 /// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
 /// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
@@ -47,7 +47,7 @@ const OUTSIDE_POLL_INTERVAL: u64 = 1_024;
 /// processor takes a load and a store that are a multiple of 4 KiB apart for one place, and waits.
 #[repr(C, align(4096))]
 pub struct Scheduler {
-    /// Who has the baton.
+    /// The thread that has the baton.
     pub current: ThreadId,
     /// An operation may have changed what outside conditions say.
     pub outside_touched: bool,
@@ -63,7 +63,7 @@ pub struct Scheduler {
     pub instrumented: bool,
     /// Later runs learn from this one.
     traces: bool,
-    /// It is noted who passes each point.
+    /// The thread that passes each point is noted.
     traces_points: bool,
     /// The policy's state outlives the run.
     searches: bool,
@@ -73,21 +73,21 @@ pub struct Scheduler {
     policy_sees_every_point: bool,
     /// The policy is told names of objects that do not depend on addresses: see [`names`].
     names_objects: bool,
-    /// Somebody is in `spinning`, whose memory few runs touch.
+    /// `spinning`, whose memory few runs touch, is not empty.
     pub any_spinning: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
     /// Which accesses are looked at for spin loops.
     pub spin_sampler: SpinSampler,
-    /// The last step was taken while nobody else was enabled.
+    /// The last step was taken while no other thread was enabled.
     alone: bool,
-    /// The order of a parallel run is followed: also where there is no choice.
+    /// The recording of a parallel run is replayed, including points without a choice.
     replays_parallel: bool,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
-    /// Who decides in this run.
+    /// What this run is for.
     run_kind: RunKind,
-    /// Who took the last step of a parallel run.
+    /// The thread that took the last step of a parallel run.
     last: ThreadId,
     /// Ids given out so far.
     pub created: usize,
@@ -101,9 +101,8 @@ pub struct Scheduler {
     futile: u64,
     block: *mut Block,
     log: *mut u32,
-    /// The virtual clock.
     pub clock: Clock,
-    /// Choices that are the model's, not the policy's: who is woken by a signal on a condition.
+    /// Choices that are the model's, not the policy's: which thread a signal on a condition wakes.
     pub chance: Rng,
     /// Random bytes for the program.
     pub entropy: Rng,
@@ -111,9 +110,8 @@ pub struct Scheduler {
     decider: MaybeUninit<Decider>,
     /// The threads that can take a step.
     pub enabled: EnabledSet,
-    /// Who waits for what.
+    /// The waiting threads, by what they wait for.
     pub waiters: Waiters,
-    /// Deadlines.
     pub timers: Timers,
     second_page: [Page; 0],
     /// The threads by thread pointer.
@@ -153,7 +151,6 @@ impl Scheduler {
         unsafe { &*self.block }
     }
 
-    /// The block.
     pub fn block(&self) -> *mut Block {
         self.block
     }
@@ -168,7 +165,6 @@ impl Scheduler {
         self.results().blind_spots |= what;
     }
 
-    /// A thread's record.
     #[inline]
     pub fn thread(&mut self, t: ThreadId) -> &mut Thread {
         &mut self.threads[t.index()]

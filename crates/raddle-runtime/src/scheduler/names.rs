@@ -1,15 +1,15 @@
 //! Names of objects, for policies that know objects from run to run.
 //!
-//! An address is no such name: stacks, thread-local storage and mapped memory lie elsewhere on OS threads than on
+//! An address is not such a name: stacks, thread-local storage and mapped memory lie elsewhere on OS threads than on
 //! fibers, and on another machine. A name is a function of the schedule, and the same in every run where it can be:
 //!
 //! - in a loaded file: which one, and where in it;
-//! - on the heap that grows by brk: where on it, but for checks, whose runs share one heap;
+//! - on the heap that grows by brk: where on it, except in checks, whose runs share one heap;
 //! - on the stack of a thread, or in its thread-local storage: the thread's path, and how far from where its start
 //!   routine, or main, was called; how far from the thread pointer;
 //! - small numbers, which stand for descriptors and threads, are names already;
-//! - anything else, as other arenas and mapped memory: who was the first to touch it at a schedule point, and how
-//!   many such objects that thread had named before.
+//! - anything else, such as other arenas and mapped memory: which thread was the first to touch it at a schedule point,
+//!   and how many such objects that thread had named before.
 //!
 //! The heap is laid out in the same way in all runs because the command line has no identities made ready for such
 //! policies: these have their allocations before all others. An object that was freed has the same name as what lies
@@ -30,11 +30,11 @@ use crate::control::{scheduler, state_pointer};
 use crate::os::memory;
 use crate::os::sys;
 
-/// LoadedFile files that are known; the others have their objects named by who touches them.
+/// Loaded files that are known; objects in others are named after the first thread that touches them.
 const FILES: usize = 128;
-/// Slots of the table of objects that are named by who touches them: never more than half full.
+/// Slots of the table of objects that are named after a thread: never more than half full.
 const SLOTS: usize = 1 << 15;
-/// Numbers below this are no addresses.
+/// Numbers below this are not addresses.
 const SMALL: usize = 1 << 20;
 /// Descriptors and the like are numbers below this, where programs that are linked to fixed addresses may lie too.
 const NUMBERS: usize = 1 << 33;
@@ -44,7 +44,7 @@ const NAME: u64 = 1 << 63;
 const LARGEST_HEAP: usize = 1 << 40;
 /// As far below the frame of main its stack may reach: the kernel puts nothing else there.
 const MAIN_STACK: usize = 64 << 20;
-/// Static thread-local storage lies within so many bytes below the thread pointer.
+/// Static thread-local storage lies at most this far below the thread pointer, in bytes.
 const NEAR: usize = 1 << 20;
 
 /// What kind of place an object lies in.
@@ -57,7 +57,6 @@ enum Place {
     Touched,
 }
 
-/// A loaded file.
 #[derive(Clone)]
 struct File {
     base: usize,
@@ -69,12 +68,11 @@ struct File {
 struct Own {
     /// What its functions have put on its stack; ends where the first of them was called.
     stack: Range<usize>,
-    /// Its thread-local storage.
     local: Range<usize>,
     pointer: usize,
 }
 
-/// An object that was named by who touched it.
+/// An object that was named after the first thread that touched it.
 struct Slot {
     /// The run that this is of.
     run: u64,
@@ -113,7 +111,6 @@ fn name(place: Place, whose: u64, which: u64) -> u64 {
 }
 
 impl Names {
-    /// A run starts.
     pub fn start(&mut self) {
         self.run += 1;
         self.used = 0;
@@ -179,7 +176,7 @@ impl Names {
         }
         if self.used >= SLOTS / 2 {
             // No object: a name that is forgotten at once would be another one for each thread and each touch, and
-            // nobody could learn anything but that there are many.
+            // one learns nothing except that there are many.
             return 0;
         }
         let count = &mut self.touched[me.index()];
@@ -220,7 +217,7 @@ pub fn survey(policy: &Descriptor) {
     if policy.learns < Learns::Objects {
         return;
     }
-    // SAFETY: there is no run yet, so that nobody else uses the names; reserved together with the block.
+    // SAFETY: there is no run yet, so no other thread uses the names; reserved together with the block.
     let names = unsafe { &mut (*state_pointer()).names };
     if core::mem::replace(&mut names.surveyed, true) {
         return;

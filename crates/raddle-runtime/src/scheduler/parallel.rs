@@ -1,5 +1,5 @@
-//! The scheduler's books in a parallel run: arriving at a point, taking the step, and what is to be done when
-//! nobody gets on. Who stands and who goes is the gate's business: see `switch::gate`.
+//! The scheduler's books in a parallel run: arriving at a point, taking the step, and what to do when no thread makes
+//! progress. Which threads wait and which go is the gate's business: see `switch::gate`.
 
 use raddle_core::policy::Policy;
 use raddle_core::{Decision, Event, ThreadId};
@@ -61,7 +61,7 @@ impl Scheduler {
         }
     }
 
-    /// What may have changed while somebody was in the runtime.
+    /// What may have changed while a thread was in the runtime.
     pub fn catch_up(&mut self) {
         if self.outside_touched {
             self.outside_touched = false;
@@ -78,7 +78,7 @@ impl Scheduler {
         thread.deadline != NEVER || matches!(thread.wait.get(), Wait::Polled(_)) || spins
     }
 
-    /// Real time has passed while somebody was busy without a point.
+    /// Real time has passed while a thread was busy without a point.
     pub fn real_time_passed(&mut self, nanoseconds: u64) {
         self.clock.jump(self.clock.now() + nanoseconds);
         self.expire();
@@ -92,7 +92,7 @@ impl Scheduler {
         }
     }
 
-    /// Nobody runs and nobody could. Returns for how long to sleep, if that is what is left; ends the run if nothing
+    /// No thread runs and none can. Returns for how long to sleep, if that is what is left; ends the run if nothing
     /// is. Threads that are `away` may come back.
     pub fn idle_in_parallel(&mut self, me: ThreadId, away: bool) -> Option<u64> {
         gate::wake_spinning(self, self.next_deadline().is_none() && !away);
@@ -110,8 +110,8 @@ impl Scheduler {
         OutsideWait::of(self, super::idle::LONGEST_NAP, at_most)
     }
 
-    /// Whether all who pass points only spin, in a program where others might compute meanwhile: `None` when they do
-    /// not, `Some(false)` when somebody else computes.
+    /// Whether all threads that pass points only spin, while others might compute: `None` when they do
+    /// not, `Some(false)` when another thread computes.
     pub fn only_spinning(&mut self, me: ThreadId) -> Option<bool> {
         let patience = BACK_OFF * (1 + self.enabled.len() as u64);
         if self.futile <= patience {

@@ -1,4 +1,4 @@
-//! Books on progress: who only spins, and when all do.
+//! Accounts of progress: which threads only spin, and when all do.
 
 use raddle_core::ThreadId;
 use raddle_protocol::Outcome;
@@ -14,7 +14,7 @@ pub(super) const ACCESS: u32 = 1;
 const OPERATION: u32 = 8;
 /// Operations after which an earlier one without progress is forgotten.
 const FORGIVEN: u32 = 8 * OPERATION;
-/// A thread that does so many operations in a row with progress is not in a livelock.
+/// After this many operations in a row with progress, by weight, a thread is not in a livelock.
 const BUSY: u32 = 64 * OPERATION;
 /// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
 /// spin before they park yield up to 32 times first.
@@ -58,7 +58,7 @@ impl Scheduler {
         }
     }
 
-    /// All that run only spin: let time pass for those who sleep, or call it what it is.
+    /// All running threads only spin: lets time pass for the sleeping ones, or reports a livelock.
     pub(crate) fn nothing_progresses(&mut self) {
         if let Some(deadline) = self.next_deadline() {
             self.futile = 0;

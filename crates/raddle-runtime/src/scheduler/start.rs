@@ -138,11 +138,11 @@ impl Scheduler {
         crate::verify::restarted();
     }
 
-    /// Tells who decides that a run starts.
+    /// Starts a run in what decides.
     fn start_decider(&mut self, seed: u64) {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
-        // SAFETY: as above; nobody else writes it.
+        // SAFETY: as above; only this thread writes it.
         let trace = unsafe { &mut (*self.block).trace };
         trace.points = 0;
         if settings.flags & flag::TRACE != 0 {

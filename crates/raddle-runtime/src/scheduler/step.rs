@@ -1,4 +1,4 @@
-//! A step of a thread: it arrives before it, somebody is chosen, and whoever that is departs.
+//! A step of a thread: it arrives before the step, a thread is chosen, and the chosen one departs.
 
 use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::results::blind_spot;

@@ -44,7 +44,7 @@ pub struct Polled {
     pub test: unsafe fn(*mut c_void) -> bool,
     /// Its argument, on the waiting thread's stack.
     pub context: *mut c_void,
-    /// Descriptors to sleep on while nobody can run; null when there is nothing to sleep on.
+    /// Descriptors to sleep on while no thread can run; null when there is nothing to sleep on.
     pub descriptors: *mut libc::pollfd,
     /// How many.
     pub count: u32,
@@ -57,7 +57,7 @@ pub struct Polled {
 pub enum Wait {
     /// Nothing.
     None,
-    /// That somebody wakes it: conditions, barriers, futexes; sleeping.
+    /// To be woken: conditions, barriers, futexes; sleeping.
     Event,
     /// A mutex that it can lock.
     Mutex(*mut Mutex),
@@ -69,7 +69,7 @@ pub enum Wait {
     Semaphore(*mut Semaphore),
     /// A free spin lock.
     SpinLock(*mut SpinLock),
-    /// A once control that nobody is running.
+    /// A once control whose routine no thread is running.
     Once(*mut Once),
     /// The end of a thread.
     Join(ThreadId),
@@ -154,7 +154,7 @@ impl Wait {
     }
 }
 
-/// The key of those who wait for a thread's end: no object lives at such an address.
+/// The key of threads that wait for a thread's end: no object lives at such an address.
 pub fn join_key(t: ThreadId) -> usize {
     1 + t.index()
 }
@@ -170,7 +170,7 @@ pub struct Thread {
     pub life: Life,
     /// Why it goes on.
     pub wake: Wake,
-    /// Somebody has woken it from a [`Wait::Event`].
+    /// It was woken from a [`Wait::Event`].
     pub woken: bool,
     /// A cancellation request ends its wait.
     pub cancellable: bool,
@@ -182,9 +182,9 @@ pub struct Thread {
     pub was_futile: bool,
     /// In a parallel run: it stands at a point.
     pub parked: bool,
-    /// On OS threads: it counts as blocked, although nobody knows in what.
+    /// On OS threads: it counts as blocked, in something that is not modelled.
     pub blocked_outside: bool,
-    /// In a parallel run: it looks at those who run while it stands.
+    /// In a parallel run: it polls the running threads while it waits at a point.
     pub polls_runners: bool,
     /// In a parallel run: it sleeps because the gate says so.
     pub sleeps_at_point: bool,
@@ -246,13 +246,12 @@ pub struct Thread {
     pub start: usize,
     /// The start routine's argument.
     pub argument: *mut c_void,
-    /// Somebody is joining it.
+    /// A thread is joining it.
     pub joined: bool,
-    /// Whom it is joining, plus one.
+    /// The thread that it is joining, plus one.
     pub joining: u32,
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
-    /// Signals it blocks.
     pub signal_mask: u64,
     /// Not zero when signals may be there for it.
     pub signals: u64,

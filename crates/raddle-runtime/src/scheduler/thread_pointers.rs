@@ -34,7 +34,7 @@ struct Slot {
 const FREE: Slot = Slot { pointer: 0, thread: ThreadId::MAIN };
 
 impl ThreadPointers {
-    /// Where a table of so many slots starts.
+    /// Where a table of `size` slots starts.
     fn start(size: usize) -> usize {
         SLOTS + SMALLEST - 2 * size
     }
@@ -90,7 +90,6 @@ impl ThreadPointers {
         }
     }
 
-    /// Forgets a thread.
     #[link_section = "raddle_run"]
     pub fn remove(&mut self, pointer: usize) {
         if self.get(pointer).is_none() {

@@ -26,7 +26,6 @@ impl Timers {
         (self.len > 0).then(|| (self.heap[0].deadline, ThreadId(self.heap[0].thread)))
     }
 
-    /// Forgets all deadlines.
     pub fn clear(&mut self) {
         while let Some((_, t)) = self.first() {
             self.remove(t);

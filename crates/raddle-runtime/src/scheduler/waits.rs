@@ -41,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// An object has changed: looks again at those who wait for it.
+    /// An object has changed: checks the threads that wait for it again.
     #[inline]
     pub fn changed(&mut self, key: usize) {
         if !self.waiters.none(key) {
@@ -50,7 +50,7 @@ impl Scheduler {
     }
 
     /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
-    /// Those who wait for it all need the same: that it is there for whoever comes.
+    /// All threads that wait for it need the same: that it is free.
     #[inline]
     #[link_section = "raddle_run"]
     pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
@@ -110,7 +110,7 @@ impl Scheduler {
             let thread = self.thread(t);
             thread.relock = core::ptr::null_mut();
             thread.relocked = Wake::Interrupted;
-            // It has left the condition: whoever signals that now must not count on it.
+            // It has left the condition: a signal to that must not be spent on it from now on.
             self.waiters.remove(t);
         }
         if self.threads[t.index()].wake == Wake::Go {

@@ -1,5 +1,5 @@
 //! Signal masks of fibers. The one OS thread blocks what every living thread blocks, so that the kernel
-//! delivers whatever somebody would take.
+//! delivers whatever a thread would take.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -26,7 +26,7 @@ pub fn is_fault(signal: c_int) -> bool {
     FAULTS.contains(&signal)
 }
 
-/// What the kernel has delivered and nobody has looked at yet. Written by handlers on any thread. Valid when
+/// What the kernel has delivered and the scheduler has not taken yet. Written by handlers on any thread. Valid when
 /// zeroed.
 pub struct Mailbox {
     slots: [Slot; 64],
@@ -46,7 +46,7 @@ struct Letter {
     info: libc::siginfo_t,
 }
 
-// SAFETY: a slot is written by the one who moved it from 0 to 1 and read by the one who moves it
+// SAFETY: a slot is written by the thread that moved it from 0 to 1 and read by the one that moves it
 // from 2 to 0.
 unsafe impl Sync for Mailbox {}
 
@@ -323,7 +323,6 @@ fn alarm_is_due(scheduler: &mut Scheduler) {
     }
 }
 
-/// The alarm's deadline.
 pub fn next_alarm() -> u64 {
     // SAFETY: the caller holds the baton.
     super::next_alarm(unsafe { &state().signals })
@@ -388,7 +387,7 @@ pub fn deliver(me: ThreadId) {
         let thread = it.scheduler.thread(me);
         thread.signal_mask = mask | action.mask | deferred;
         thread.restarts = action.flags & libc::SA_RESTART != 0;
-        // More may wait, but for what is blocked now.
+        // More may wait, except for what is blocked now.
         let (interruptible, cancellable) = (thread.interruptible, thread.cancellable);
         thread.interruptible = false;
         thread.cancellable = false;

@@ -3,7 +3,7 @@
 //! An asynchronous signal would run its handler on a parked thread beside the one that holds the
 //! baton. So the handlers that the kernel knows are ours ([`kernel`]): they only queue. A queued
 //! signal becomes pending for an eligible thread, and its handler runs at that thread's next
-//! schedule point, as a decision like any other. What comes from outside is looked at when nobody
+//! schedule point, as a decision like any other. What comes from outside is looked at when no thread
 //! can run, and now and then, so that runs repeat wherever that is possible.
 
 pub mod action;
@@ -131,7 +131,6 @@ pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
     }
 }
 
-/// The alarm's deadline.
 pub fn next_alarm(signals: &Signals) -> u64 {
     signals.alarm.checked_sub(1).unwrap_or(NEVER)
 }

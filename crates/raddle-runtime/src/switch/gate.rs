@@ -1,15 +1,15 @@
 //! The parallel gate: OS threads run freely, on all cores, and pass schedule points one at a time.
 //!
-//! One lock guards all of the runtime's state. A thread takes it when it enters the runtime and gives it back when
-//! it returns to the program's own code. At a point it stands until what it waits for is there and the policy lets
-//! it go; the operation itself follows under the same lock, so that the order in which threads pass is the order in
-//! which operations take effect. Whoever stands gives the lock back and rests on a word of its own; whoever leaves
-//! the runtime lets go those who may go by then.
+//! One lock guards all of the runtime's state. A thread takes it when it enters the runtime and gives it back when it
+//! returns to the program's own code. At a point it waits until what it needs is there and the policy lets it go. The
+//! operation itself follows under the same lock, so the order in which threads pass is the order in which operations
+//! take effect. A thread that waits at a point gives the lock back and rests on a word of its own; a thread that
+//! leaves the runtime lets go the threads that may go by then.
 //!
-//! A thread that runs without reaching a point is looked at by those who stand and have a reason to hurry: they are
-//! held back by the policy, or wait for a time or for something outside. While it computes, virtual time keeps pace
-//! with real time. When it sleeps in the kernel, for a reason that nobody models, it counts as blocked after a
-//! number of looks, until it comes back (NeedlePoint section 3.1.2).
+//! Waiting threads poll the running ones if they have a reason to: the policy holds them back, or they wait for a
+//! time or for something outside. While a running thread computes without reaching a point, virtual time keeps pace
+//! with real time. When it sleeps in the kernel, in something that is not modelled, it counts as blocked after N
+//! polls, until it comes back (NeedlePoint section 3.1.2).
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -25,13 +25,13 @@ use crate::scheduler::thread::{Life, Packed, Wake};
 use crate::signals::kernel as signals;
 use crate::switch::placement::Placement;
 
-/// The lock: nobody has it, somebody has, and others wait for it.
+/// The lock: free, taken, or taken while others wait for it.
 static LOCK: AtomicU32 = AtomicU32::new(FREE);
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 const WANTED: u32 = 2;
 
-/// The thread pointer of who has the lock; 0 for nobody. Only its owner can find its own pointer here.
+/// The thread pointer of the lock's owner; 0 for none. Only the owner can find its own pointer here.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// How often a free lock is hoped for before the kernel is asked. Most are held for a tenth of a microsecond.
@@ -40,26 +40,26 @@ const LOCK_SPINS: u32 = 200;
 /// Threads that are woken after the lock was given back, so that they do not run into it.
 const MOST_WOKEN: usize = 32;
 
-/// Nanoseconds between two looks at those who run, at first and at most.
+/// Nanoseconds between two polls of the running threads, at first and at most.
 const FIRST_POLL: u64 = 200_000;
 const LONGEST_POLL: u64 = 10_000_000;
 
-/// Threads that starve after one step more take the next one so many nanoseconds later, at least.
+/// The shortest time, in nanoseconds, between two steps of a thread that starves.
 const SHORTEST_PATIENCE: u64 = 1_000_000;
 
 /// Operations without progress in a row from which on a thread counts as spinning.
 const SPINNING: u32 = 2;
 
-/// Who stands at the gate. Valid when zeroed.
+/// The threads at the gate. Valid when zeroed.
 #[repr(C)]
 pub struct Gate {
     /// How deep the owner of the lock is inside the runtime.
     depth: u32,
-    /// The run has failed: nobody passes any more.
+    /// The run has failed: no thread passes from now on.
     shut: bool,
     /// Threads that stand at a point.
     parked: usize,
-    /// Threads that count as blocked although nobody knows in what.
+    /// Threads that count as blocked, in something that is not modelled.
     blocked_outside: usize,
     /// Those of the parked ones that could go on and may not.
     held: EnabledSet,
@@ -70,9 +70,9 @@ pub struct Gate {
     last_poll_at: u64,
     /// When a point was last seen to have been passed.
     last_point_at: u64,
-    /// How long nobody need pass a point before somebody who is held may; 0 for as long as the policy says.
+    /// How long no point has to be passed before a held thread may go; 0: as long as the policy says.
     patience: u64,
-    /// Looks in a row that found all who run asleep.
+    /// Polls in a row that found all running threads asleep.
     polls_all_asleep: u32,
     /// How often in a row a thread that spins had to wait for one that computes.
     yields_to_computing: u32,
@@ -113,7 +113,7 @@ fn take_slowly() {
     }
 }
 
-/// Gives the lock back, and wakes those who were let go.
+/// Gives the lock back, and wakes the threads that were let go.
 fn give() {
     // SAFETY: the caller has the lock.
     let gate = unsafe { &mut state().gate };
@@ -122,7 +122,7 @@ fn give() {
     if LOCK.swap(FREE, Ordering::Release) == WANTED {
         sys::futex_wake(&LOCK);
     }
-    // The first may have been given the core of who wakes it, and take that at once.
+    // The first may have been given the core of the thread that wakes it, and take that at once.
     woken[..wakes].iter().rev().for_each(|t| baton(*t).give());
 }
 
@@ -237,7 +237,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         if s.instrumented {
             unsafe { control::arrives_instrumented(me, event.kind) };
         }
-        // Who waits on a condition has left its mutex: nobody must come in between before this is booked.
+        // A thread that waits on a condition has left its mutex: no other must come in between before this is noted.
         s.arrive_in_parallel(me, event, wait, deadline);
         let pause = if s.alive > 1 { s.parallel_policy().sleep_nanoseconds() } else { 0 };
         if pause > 0 {
@@ -258,7 +258,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
     }
 }
 
-/// All that pass points only spin, but somebody computes: they wait for that one, and not too eagerly.
+/// If the threads that pass points only spin while another one computes, they wait for that one, with pauses.
 fn give_way_to_computing(me: ThreadId) {
     // SAFETY: `me` has the lock.
     let State { scheduler: s, gate, .. } = unsafe { state() };
@@ -331,7 +331,7 @@ pub fn launched(t: ThreadId) {
     park(unsafe { state() }, t);
 }
 
-/// The run has failed, and its end is at hand: nobody passes the gate any more.
+/// The run has failed and is about to end: no thread passes the gate from now on.
 pub fn shut() {
     // SAFETY: the caller has the lock.
     unsafe { state() }.gate.shut = true;
@@ -364,7 +364,7 @@ fn may_go(it: &mut State, t: ThreadId) -> bool {
             || policy.may_run(t, &ParallelPoint { enabled: &s.enabled, others_run: others > 0 }))
 }
 
-/// Rests until somebody lets the thread go.
+/// Rests until another thread lets this one go.
 fn rest(me: ThreadId) {
     let mut looks = 0;
     loop {
@@ -401,7 +401,7 @@ fn running(it: &State) -> usize {
     it.scheduler.alive - it.gate.parked - it.gate.blocked_outside
 }
 
-/// Something may have changed: lets go all who can go on and may.
+/// Something may have changed: lets all threads go that can go on and may.
 fn admit_ready(it: &mut State) {
     it.scheduler.catch_up();
     let State { scheduler: s, gate, .. } = it;
@@ -418,7 +418,7 @@ fn admit_ready(it: &mut State) {
             wake(it, t);
             continue;
         }
-        // From here on it has a reason to look at those who run.
+        // From here on it has a reason to poll the running threads.
         if !core::mem::replace(&mut it.scheduler.thread(t).polls_runners, true) {
             queue_wake(&mut it.gate, t);
         }
@@ -436,15 +436,15 @@ fn wake(it: &mut State, t: ThreadId) {
     queue_wake(gate, t);
 }
 
-/// Has a thread woken where nobody runs. It cannot go on before the lock is given back, so the core is its own only until
-/// it [looks for itself](rest) whether it can.
+/// Has a thread woken on a core where no other runs. It cannot go on before the lock is given back, so the core is its
+/// own only until it [looks for itself](rest) whether it can.
 fn place_on_core(it: &mut State, t: ThreadId) {
     if running(it) >= it.gate.placement.cores() {
         return;
     }
     let State { scheduler: s, gate, .. } = it;
     let (me, tid) = (s.current, s.threads[t.index()].tid);
-    // A new thread has no id yet, and who lets itself go is where it is.
+    // A new thread has no id yet, and a thread that lets itself go stays where it is.
     if tid == 0 || t == me {
         return;
     }
@@ -465,7 +465,7 @@ fn queue_wake(gate: &mut Gate, t: ThreadId) {
     }
 }
 
-/// When nobody runs and nobody could: time passes, something comes from outside, or it is a deadlock.
+/// While no thread runs and none can: time passes, something comes from outside, or it is a deadlock.
 fn while_none_runs(me: ThreadId) {
     loop {
         // SAFETY: `me` has the lock; the reference ends before it is given back.
@@ -474,10 +474,10 @@ fn while_none_runs(me: ThreadId) {
             return;
         }
         if let Some(t) = it.gate.held.nth(0) {
-            // A policy that lets nobody go has forgotten somebody.
+            // The policy holds all threads back, which it must not: one goes all the same.
             it.scheduler.thread(t).forced = true;
         } else if !it.scheduler.enabled.is_empty() {
-            // Somebody who is away is called, by a signal.
+            // A thread that is blocked outside is to handle a signal.
             sleep_outside(me, FIRST_POLL);
         } else if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.blocked_outside > 0) {
             sleep_outside(me, nap);
@@ -504,7 +504,7 @@ fn sleep_outside(me: ThreadId, at_most: u64) {
     it.scheduler.real_time_passed(sys::real_monotonic() - before);
 }
 
-/// Somebody who hurries looks at those who run: do they get on?
+/// A waiting thread polls the running ones: do they make progress?
 fn poll_runners(it: &mut State) {
     let now = sys::real_monotonic();
     let points = it.scheduler.results().points;
@@ -536,7 +536,7 @@ fn runners(it: &State) -> impl Iterator<Item = ThreadId> + '_ {
     (0..s.created).filter(runs).map(|i| ThreadId(i as u16))
 }
 
-/// Whether somebody runs and everybody who does sleeps in the kernel.
+/// Whether at least one thread runs and all that do sleep in the kernel.
 fn all_asleep(it: &State) -> bool {
     let mut any = false;
     runners(it).all(|t| {
@@ -546,7 +546,7 @@ fn all_asleep(it: &State) -> bool {
     }) && any
 }
 
-/// All who run count as blocked until they come back.
+/// All running threads count as blocked until they come back.
 fn count_runners_as_blocked(it: &mut State) {
     it.scheduler.escaped(Escape::UncontrolledCall);
     let created = it.scheduler.created;
@@ -561,7 +561,7 @@ fn count_runners_as_blocked(it: &mut State) {
     }
 }
 
-/// NeedlePoint section 5.5: one of those who are held, drawn at random, takes a step. Says whether there is one.
+/// NeedlePoint section 5.5: one of the held threads, drawn at random, takes a step. Returns whether there is one.
 fn force_one(it: &mut State) -> bool {
     let State { scheduler: s, gate, .. } = it;
     let count = gate.held.len() as u64;

@@ -1,4 +1,4 @@
-//! Pooled identities: pthreads that were created before anybody needed them, or that have ended and
+//! Pooled identities: pthreads that were created before they were needed, or that have ended and
 //! can be borrowed again.
 //!
 //! An identity is only memory, so one that was made before a fork can be used in the child, without
@@ -31,7 +31,7 @@ struct Identity {
 enum State {
     Free,
     Taken,
-    /// Given back to libc, or not to be used any more.
+    /// Given back to libc, or not to be used again.
     Gone,
 }
 
@@ -71,7 +71,7 @@ unsafe fn pool() -> &'static mut Pool {
 /// Bytes of the pool.
 pub const SIZE: usize = size_of::<Pool>();
 
-/// Bytes at its end that a run with so many threads touches.
+/// Bytes at its end that a run with `threads` threads touches.
 pub const fn small(threads: usize) -> usize {
     size_of::<Pool>() - (MAX_THREADS - threads) * size_of::<Identity>()
 }
@@ -110,7 +110,7 @@ pub unsafe fn reuses() -> bool {
 /// The caller holds the baton.
 #[link_section = "raddle_run"]
 pub unsafe fn take(stacks: Stacks) -> Option<TakenIdentity> {
-    // SAFETY: the caller's promise; a free identity's stack is nobody's.
+    // SAFETY: the caller's promise; a free identity's stack is not in use.
     unsafe {
         let pool = pool();
         let fits = |i: &Identity| i.state == State::Free && i.stacks == stacks;
@@ -154,7 +154,7 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<TakenId
     }
 }
 
-/// The thread that had this identity has ended, and nobody will ask for it any more.
+/// The thread that had this identity has ended, and no thread will ask for it again.
 ///
 /// # Safety
 /// The caller holds the baton.

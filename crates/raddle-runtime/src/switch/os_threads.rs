@@ -1,4 +1,4 @@
-//! OS threads: every thread parks on a futex word of its own; whoever has the baton runs.
+//! OS threads: every thread parks on a futex word of its own, and the one with the baton runs.
 //!
 //! Two threads on one core hand over in about 2 µs, on two cores in ten times that, which is why
 //! the command line pins a run to one core.
@@ -27,7 +27,8 @@ impl Baton {
         }
     }
 
-    /// Has the owner of this word, who waits here or is about to, [look](uncontrolled_call::watch_caller) at who makes a call.
+    /// Asks the owner of this word, which waits here or is about to, to [watch](uncontrolled_call::watch_caller) a
+    /// caller.
     pub fn ask_to_watch(&self) {
         let ask = |from| self.0.compare_exchange(from, WATCH, Ordering::AcqRel, Ordering::Acquire);
         if ask(EMPTY) == Err(PARKED) && ask(PARKED).is_ok() {
@@ -55,12 +56,12 @@ impl Baton {
         }
     }
 
-    /// The owner is going to [rest](Baton::rest) here until somebody gives.
+    /// The owner is going to [rest](Baton::rest) here until it is given the baton.
     pub fn shut(&self) {
         self.0.store(PARKED, Ordering::Relaxed);
     }
 
-    /// Waits until somebody gives, or for so many nanoseconds; may also return for no reason.
+    /// Waits until the baton is given, or for `at_most` nanoseconds; may also return for no reason.
     pub fn rest(&self, at_most: Option<u64>) {
         if self.0.load(Ordering::Acquire) == PARKED {
             sys::futex_wait_for(&self.0, PARKED, at_most);
@@ -95,7 +96,7 @@ impl Dying {
     fn wait_slowly(&self) {
         let word = self.0.swap(ptr::null_mut(), Ordering::AcqRel);
         // SAFETY: glibc keeps a thread's control block until it is joined, or in its stack cache,
-        // and nobody who could free it runs now.
+        // and no thread that could free it runs now.
         let word = unsafe { &*word };
         loop {
             let tid = word.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! Thread-local storage of pooled identities: puts a thread's static blocks back to what a new
 //! thread sees.
 //!
-//! libc's and the loader's own blocks are left alone but for errno: what they hold (allocator caches,
+//! libc's and the loader's own blocks are left alone except for errno: what they hold (allocator caches,
 //! pointers into the control block) stays valid for the identity.
 
 use core::ffi::{c_int, c_void};
@@ -44,7 +44,7 @@ extern "C" {
 /// is allocated on first use.
 ///
 /// # Safety
-/// Nobody creates threads meanwhile.
+/// No thread is created meanwhile.
 pub unsafe fn survey() -> bool {
     // SAFETY: the caller's promise; the visitor writes the segments only.
     unsafe {
@@ -58,7 +58,7 @@ pub unsafe fn survey() -> bool {
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, _data: *mut c_void) -> c_int {
-    /// Static blocks lie within so many bytes below the thread pointer.
+    /// Static blocks lie at most this far below the thread pointer, in bytes.
     const NEAR: usize = 1 << 20;
     // SAFETY: libc gives valid program headers.
     unsafe {

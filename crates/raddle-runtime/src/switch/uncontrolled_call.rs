@@ -1,10 +1,10 @@
-//! Calls that may wait in the kernel for what nobody models, where OS threads take turns: somebody looks out.
+//! Calls that may wait in the kernel for something that is not modelled, where OS threads take turns.
 //!
-//! Who makes such a call keeps the baton, and another thread, which waits for it, looks at the caller. When the caller
-//! was found asleep in the kernel so many looks in a row, it counts as blocked (NeedlePoint, section 3.1.2, where the
-//! number of yields of those who wait says so): it waits outside from then on, like for a descriptor, and whoever looked
-//! out decides who goes on. When its call comes back it can go on like any other, and stands where it is until then. A
-//! call that does not wait costs a look, and changes nothing.
+//! The caller keeps the baton, and another thread, which waits for the baton, watches it. After N polls in a row that
+//! find the caller asleep in the kernel, it counts as blocked (NeedlePoint section 3.1.2, where N is the number of
+//! yields of the waiting threads): from then on it waits outside, as for a descriptor, and the watcher decides which
+//! thread goes on. When its call returns the caller can go on like any other thread, and waits for its turn. A call
+//! that does not wait costs one poll, and changes nothing.
 //!
 //! Fibers have one OS thread, which must not wait: the run is made again with OS threads.
 
@@ -22,14 +22,14 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait};
 use crate::switch;
 
-/// The call that is looked at, by its number; [`NOBODY`] when there is none. The one that sets it back decides: the caller that it
-/// has returned, or the watcher that it is blocked.
+/// The call that is looked at, by its number; [`NOBODY`] when there is none. The one that sets it back decides: the
+/// caller that it has returned, or the watcher that it is blocked.
 static CALL: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = 0;
 
 /// The number of the last call.
 static NUMBER: AtomicU32 = AtomicU32::new(NOBODY);
-/// Who makes the call, for the kernel and for us, and how its wait ends.
+/// The caller, by the kernel's id and by ours, and how its wait ends.
 static CALLER_TID: AtomicI32 = AtomicI32::new(0);
 static CALLER: AtomicU32 = AtomicU32::new(0);
 static WAIT: AtomicPtr<Polled> = AtomicPtr::new(ptr::null_mut());
@@ -77,7 +77,7 @@ pub fn make<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
         sys::futex_wake(&CALL);
         return result;
     }
-    // Somebody else has the baton.
+    // Another thread has the baton.
     back.store(true, Ordering::Release);
     baton(me).take();
     // SAFETY: `me` holds the baton again.
@@ -93,11 +93,11 @@ pub fn make<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
 /// # Safety
 /// The context of a wait that goes on.
 unsafe fn is_back(context: *mut c_void) -> bool {
-    // SAFETY: an atomic on the stack of the caller, who waits until it is seen.
+    // SAFETY: an atomic on the stack of the caller, which waits until it is seen.
     unsafe { &*context.cast::<AtomicBool>() }.load(Ordering::Acquire)
 }
 
-/// Looks at the call until it has come back, or counts as blocked: then somebody is given the baton.
+/// Polls the caller until its call has returned, or until it counts as blocked: then the scheduler hands the baton on.
 #[cold]
 pub fn watch_caller() {
     let number = CALL.load(Ordering::Acquire);

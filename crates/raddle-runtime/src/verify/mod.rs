@@ -1,23 +1,23 @@
-//! Self-checks, in builds with the feature `verify`: the runtime's books are compared with each other
-//! after every decision, and a contradiction ends the run as an internal error that says what is wrong.
+//! Self-checks, in builds with the feature `verify`: the runtime's books are compared with each other after every
+//! decision, and a contradiction ends the run as an internal error that says what is wrong.
 //!
-//! Most of what the scheduler knows is kept twice, for speed: who is enabled follows from what the model
-//! says, who stands in a queue from what a thread waits for, who has a deadline from its record. A point
-//! that forgets to tell the scheduler of a change makes the two differ, and shows up much later, as a
-//! deadlock that is none or as a schedule that was never tried. Here the second copy is computed again:
+//! Most of what the scheduler knows is kept twice, for speed: which threads are enabled follows from what the model
+//! says, which stand in a queue from what they wait for, which have a deadline from their records. A point that
+//! forgets to tell the scheduler of a change makes the two differ, and shows up much later, as a false deadlock or as
+//! a schedule that was never tried. Here the second copy is computed again:
 //!
-//! - threads: the enabled set, the living, the current one, what is polled, who joins whom;
-//! - queues: chains of waiters are sound, and everybody stands where its wait says;
-//! - deadlines: the heap is one, and whoever waits until a time is in it;
+//! - threads: the enabled set, the living, the current one, what is polled, which thread joins which;
+//! - queues: chains of waiters are sound, and every thread stands where its wait says;
+//! - deadlines: the heap is a heap, and every thread that waits until a time is in it;
 //! - the table of thread pointers, and the objects that threads wait for;
-//! - fibers: saved registers lie on the thread's own stack and lead back into the runtime, no two stacks
-//!   overlap, no pooled identity is two threads at once;
-//! - memory: a pattern at the low end of every stack, the runtime's own alternate stacks included, is
-//!   still there. Whoever writes below its stack, or is given a stack that libc has taken back, breaks it;
+//! - fibers: saved registers lie on the thread's own stack and lead back into the runtime, no two stacks overlap, no
+//!   pooled identity is two threads at once;
+//! - memory: a pattern at the low end of every stack, the runtime's own alternate stacks included, is still there. A
+//!   thread that writes below its stack, or is given a stack that libc has taken back, breaks it;
 //! - counters only grow.
 //!
-//! Nothing is allocated and nothing of the target's is written but the patterns. A run of few threads is
-//! checked whole at each decision, one of many now and then.
+//! Nothing is allocated and nothing of the target's is written except the patterns. A run of few threads is checked
+//! whole at each decision, one of many threads from time to time.
 
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -35,16 +35,16 @@ use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::scheduler::timers::Timers;
 use crate::scheduler::Scheduler;
 
-/// With so many threads every decision is checked whole.
+/// Up to this many threads, every decision is checked whole.
 const FEW: usize = 64;
-/// With more threads, every so many decisions are.
+/// With more threads, one decision in this many is.
 const NOW_AND_THEN: u64 = 64;
-/// Every so many decisions all patterns are looked at.
+/// One decision in this many checks all patterns.
 const PATTERNS: u64 = 16;
 
 /// What stands at the low end of a stack, together with its address.
 const PATTERN: u64 = 0x7261_6464_6c65_c0de;
-/// Words of it.
+/// The length of the pattern, in words.
 const PATTERN_WORDS: usize = 8;
 /// Where `raddle_swap` and `raddle_identity` leave the address at which a fiber goes on, in words.
 const RETURN_WORD: usize = 7;
@@ -127,7 +127,7 @@ struct Book {
     stacks: [Stack; MAX_THREADS],
     /// The low ends of the runtime's own alternate stacks, by thread; 0 for one that is not in use.
     alternate: [usize; MAX_THREADS],
-    /// Pooled identities that are somebody's.
+    /// Pooled identities that are in use.
     taken: [bool; MAX_THREADS],
     /// The last whole check that met a pooled identity.
     met: [u64; MAX_THREADS],
@@ -251,7 +251,7 @@ pub fn taken(place: usize) {
     book().taken[place] = true;
 }
 
-/// A pooled identity, counted from 0, is nobody's any more.
+/// A pooled identity, counted from 0, is no longer in use.
 pub fn given_back(place: usize) {
     insist(same("a pooled identity is given back while it is nobody's", book().taken[place], true));
     book().taken[place] = false;
@@ -285,7 +285,7 @@ fn grown(before: &Counters, now: &Counters, capacity: u64) -> Verified {
     most("more recorded decisions than there is room for", now.log_len, capacity)
 }
 
-/// Who had the baton, and who gets it.
+/// The thread that had the baton, and the one that gets it.
 fn choice(s: &Scheduler, me: ThreadId, next: ThreadId) -> Verified {
     of(me, same("decides without having the baton", s.current.0, me.0))?;
     of(next, same("goes on although it is not enabled", s.enabled.contains(next), true))?;
@@ -349,7 +349,7 @@ fn unlike(wait: Wait) -> &'static str {
     }
 }
 
-/// The chains of waiters, and whether everybody stands where it should.
+/// The chains of waiters, and whether every thread stands where it should.
 fn queues(s: &Scheduler) -> Verified {
     chains(&s.waiters, s.created)?;
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
@@ -391,7 +391,7 @@ fn chains(waiters: &Waiters, created: usize) -> Verified {
     same("members of queues", members as u64, standing as u64)
 }
 
-/// The heap of deadlines, and whether everybody who needs one has one.
+/// The heap of deadlines, and whether every thread that needs one has one.
 fn deadlines(s: &Scheduler) -> Verified {
     heap(&s.timers, s.created)?;
     for (i, thread) in s.threads[..s.created].iter().enumerate() {
@@ -400,7 +400,7 @@ fn deadlines(s: &Scheduler) -> Verified {
             of(t, same("has ended and has a deadline", thread.life == Life::Alive, true))?;
             of(t, same("has another deadline than its timer", s.timers.heap[place - 1].deadline, thread.deadline))?;
         }
-        // A wait on a condition has no deadline any more when it waits for its mutex.
+        // A wait on a condition no longer has a deadline when it waits for its mutex.
         let timed = thread.deadline != NEVER && s.pending[i].kind != EventKind::Relock;
         if thread.life == Life::Alive && timed && thread.wake == Wake::Go {
             of(t, same("waits until a time and has no timer", place != 0, true))?;
@@ -420,7 +420,7 @@ fn heap(timers: &Timers, created: usize) -> Verified {
     same("timers", timers.len as u64, placed as u64)
 }
 
-/// No deadline is over after a decision: those who waited until then have been disturbed.
+/// No deadline has passed after a decision: threads that waited until then no longer wait.
 fn expired(s: &Scheduler) -> Verified {
     let Some((deadline, t)) = s.timers.first() else { return Ok(()) };
     of(t, same("sleeps beyond its deadline", s.clock.now() < deadline, true))
@@ -450,7 +450,7 @@ fn objects(s: &Scheduler) -> Verified {
         // SAFETY: the program keeps an object alive while threads wait for it.
         let (holder, robust) = unsafe { ((*mutex).holder(), (*mutex).robust()) };
         of(t, same("waits for a mutex that nobody holds", holder != 0, true))?;
-        // Whoever locked it before the run, or outside control, left its kernel id.
+        // A thread that locked it before the run, or outside control, left its kernel id.
         let Some(holder) = s.threads[..s.created].get(holder as usize - 1) else { continue };
         let remembered = holder.robust.iter().any(|m| m.is_null());
         let orphan = robust && remembered && holder.life != Life::Alive;
@@ -521,7 +521,7 @@ fn standing(s: &Scheduler, stacks: &[Stack], me: ThreadId, pointer: usize, sp: u
     of(me, own_place(s, stacks, me, sp & !7))
 }
 
-/// Whether a new stack is nobody else's.
+/// Whether no other thread has a new stack.
 fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Verified {
     let others = (0..s.created).filter(|&i| i != t.index() && s.threads[i].life == Life::Alive);
     match others.map(|i| &stacks[i]).find(|stack| stack.overlaps(&stacks[t.index()])) {
@@ -530,7 +530,7 @@ fn apart(s: &Scheduler, stacks: &[Stack], t: ThreadId) -> Verified {
     }
 }
 
-/// The patterns below everybody's stacks.
+/// The patterns below all stacks.
 fn patterns(s: &Scheduler, book: &Book) -> Verified {
     let living = (0..s.created).filter(|&i| s.threads[i].life == Life::Alive);
     living.map(|i| ThreadId(i as u16)).try_for_each(|t| pattern(book, t))
@@ -557,7 +557,7 @@ fn intact(what: &'static str, low: usize) -> Verified {
 /// Writes the pattern.
 ///
 /// # Safety
-/// The words are nobody's.
+/// The words are not in use.
 unsafe fn mark(low: usize) {
     // SAFETY: the caller's promise.
     unsafe { (low as *mut [u64; PATTERN_WORDS]).write([PATTERN ^ low as u64; PATTERN_WORDS]) };

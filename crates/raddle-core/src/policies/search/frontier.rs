@@ -61,7 +61,7 @@ pub struct Frontier {
     phase: u32,
     free: Cursor,
     costly: Cursor,
-    /// What is explored, but for the last run.
+    /// What is explored, except for the last run.
     pub explored: Explored,
     /// Alternatives that this run takes.
     length: usize,
@@ -157,7 +157,7 @@ impl Frontier {
         true
     }
 
-    /// At a point with so many alternatives: the one that is taken, or none.
+    /// At a point with `count` alternatives: the one that is taken, or none.
     #[inline]
     pub fn ask(&mut self, free: u32, costly: u32) -> Option<u32> {
         if self.taken < self.length {
@@ -206,7 +206,7 @@ impl Frontier {
 }
 
 impl Cursor {
-    /// The next alternative of the runs before `end`, of which each has so many.
+    /// The next alternative of the runs before `end`; each has the number that the function returns.
     #[inline]
     fn next(&mut self, end: u32, count: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
         while self.run < end {

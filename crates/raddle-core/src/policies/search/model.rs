@@ -57,7 +57,7 @@ pub enum Op {
     Quit,
 }
 
-/// Threads, of which those that nobody creates are there from the start.
+/// Threads. Those that no other thread creates are there from the start.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The operations, by thread.
@@ -67,7 +67,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Threads of so many steps that depend on each other.
+    /// Threads with these numbers of steps, which depend on each other.
     pub fn straight(lengths: &[usize]) -> Program {
         Program { threads: lengths.iter().map(|&n| vec![Op::Unknown; n]).collect(), ..Program::default() }
     }
@@ -266,7 +266,7 @@ impl Ran {
     }
 }
 
-/// Makes one run under a policy, unless its search is over; `crash` ends it after so many steps.
+/// Makes one run under a policy, unless its search is over; `crash` ends it after that many steps.
 pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], crash: usize) -> Option<Ran> {
     let run = Run { number: 1, seed: 0, parameters, profile: Profile::default(), lessons: Lessons::none() };
     policy.start(&run);
@@ -341,7 +341,7 @@ pub fn explore(policy: &mut impl Policy, program: &Program, parameters: &[f64]) 
     (runs, policy.exhausted().expect("it is over"))
 }
 
-/// All schedules of a program, by brute force; at most so many.
+/// All schedules of a program, by brute force; at most `most`.
 pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
     fn visit(program: &Program, state: &State, schedule: &mut Vec<usize>, most: usize, found: &mut Vec<Ran>) {
         let enabled: Vec<_> = (0..program.threads.len()).filter(|&t| state.enabled(program, t)).collect();
@@ -370,7 +370,7 @@ pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
     (found.len() <= most).then_some(found)
 }
 
-/// Walks along a schedule: shows who could go on, who went on last and who does now.
+/// Walks along a schedule: shows which threads could go on, which went on last and which does now.
 pub fn walk(program: &Program, schedule: &[usize], mut show: impl FnMut(&[usize], usize, usize)) {
     let mut state = State::new(program);
     let mut current = 0;
@@ -480,7 +480,7 @@ pub fn ends(runs: &[Ran]) -> BTreeSet<State> {
     runs.iter().map(|run| run.state.clone()).collect()
 }
 
-/// A random program of two to four threads, with up to so many operations each.
+/// A random program of two to four threads, with up to `most` operations each.
 pub fn random_program(rng: &mut Rng, longest: u64) -> Program {
     let n = 2 + rng.below(3) as usize;
     let mut program = Program { threads: Vec::new(), semaphores: [0, 1, 2, 0] };
