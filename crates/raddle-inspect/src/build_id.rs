@@ -15,6 +15,10 @@ use object::{Object, ReadCache};
 /// survives `strip`, so that a failure found with the stripped program replays with the one that has
 /// debug information.
 pub fn build_id(path: &Path) -> io::Result<String> {
+    // The path may be that of a bundle from elsewhere: a pipe would be waited for, and a device may never end.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
     let cache = ReadCache::new(File::open(path)?);
     let file = ElfFile64::<object::Endianness, _>::parse(&cache).ok();
     match file.as_ref().and_then(|file| file.build_id().ok().flatten()) {
@@ -85,5 +89,12 @@ mod tests {
         let path = folder.path().join("input");
         std::fs::write(&path, "foobar").unwrap();
         assert_eq!(build_id(&path).unwrap(), "fnv1a64-85944171f73967e8");
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_not_read() {
+        for path in ["/dev/zero", "/", "/no/such/file"] {
+            assert!(build_id(Path::new(path)).is_err(), "{path}");
+        }
     }
 }

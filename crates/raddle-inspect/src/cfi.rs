@@ -5,12 +5,15 @@
 //! registers other than the stack and frame pointers.
 
 use addr2line::gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, Encoding, EndianSlice, EvaluationResult, Expression,
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EhFrameOffset, Encoding, EndianSlice, EvaluationResult, Expression,
     FrameDescriptionEntry, LittleEndian, Location, ParsedEhFrameHdr, Pointer, Register, RegisterRule, UnwindContext,
     UnwindExpression, UnwindSection, Value, X86_64,
 };
 
 use super::memory::Memory;
+
+/// The most operations of one expression; those of compilers have fewer than ten.
+const OPERATIONS: u32 = 10_000;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
@@ -86,6 +89,8 @@ impl Registers {
 pub(super) struct Tables {
     index: Vec<u8>,
     frames: Vec<u8>,
+    /// The address of the frames.
+    start: u64,
     bases: BaseAddresses,
 }
 
@@ -100,7 +105,7 @@ impl Tables {
             Pointer::Indirect(_) => return None,
         };
         let frames = read_from(frames_address)?;
-        Some(Tables { index, frames, bases: bases.set_eh_frame(frames_address) })
+        Some(Tables { index, frames, start: frames_address, bases: bases.set_eh_frame(frames_address) })
     }
 
     /// The registers of the caller of a frame; in those of the outermost frame's caller, which does
@@ -136,7 +141,13 @@ impl Tables {
 
     fn entry<'a>(&'a self, section: &EhFrame<Slice<'a>>, address: u64) -> Option<FrameDescriptionEntry<Slice<'a>>> {
         match parse_index(&self.index, &self.bases)?.table() {
-            Some(table) => table.fde_for_address(section, &self.bases, address, EhFrame::cie_from_offset).ok(),
+            Some(table) => {
+                let found = table.lookup(address, &self.bases).ok()?.direct().ok()?;
+                // What a damaged table leads to may lie before the frames.
+                let offset = EhFrameOffset(found.checked_sub(self.start)?.try_into().ok()?);
+                let entry = section.fde_from_offset(&self.bases, offset, EhFrame::cie_from_offset).ok()?;
+                entry.contains(address).then_some(entry)
+            }
             // A linker may leave the search table out; then the entries are gone through.
             None => section.fde_for_address(&self.bases, address, EhFrame::cie_from_offset).ok(),
         }
@@ -175,6 +186,8 @@ impl Eval<'_, '_> {
     fn expression(&mut self, expression: &UnwindExpression<usize>, initial: Option<u64>) -> Option<u64> {
         let Expression(bytes) = expression.get(self.section).ok()?;
         let mut evaluation = Expression(bytes).evaluation(self.encoding);
+        // An expression can jump back to its start.
+        evaluation.set_max_iterations(OPERATIONS);
         if let Some(value) = initial {
             evaluation.set_initial_value(value);
         }
@@ -200,5 +213,69 @@ impl Eval<'_, '_> {
             Location::Address { address } => Some(address),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::{Object, ObjectSection};
+
+    /// The tables of this program, and where its code lies in the file.
+    fn own() -> (Vec<u8>, u64, Vec<u8>, std::ops::Range<u64>) {
+        let bytes = std::fs::read("/proc/self/exe").unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let section = |name| file.section_by_name(name).unwrap();
+        let (index, frames, text) = (section(".eh_frame_hdr"), section(".eh_frame"), section(".text"));
+        // More would only make each copy slower.
+        let frames = frames.data().unwrap();
+        let code = text.address()..text.address() + text.size();
+        (index.data().unwrap().to_vec(), index.address(), frames[..frames.len().min(1 << 16)].to_vec(), code)
+    }
+
+    #[test]
+    fn damaged_tables_end_a_walk() {
+        let (index, address, frames, code) = own();
+        let mut memory = Memory::of(std::process::id() as i32);
+        let mut context = UnwindContext::new();
+        let mut numbers = 0x9e37_79b9_7f4a_7c15u64;
+        let mut number = |below: usize| {
+            numbers ^= numbers << 13;
+            numbers ^= numbers >> 7;
+            numbers ^= numbers << 17;
+            (numbers >> 3) as usize % below
+        };
+        let here = &raw const address as u64;
+        for case in 0..2_000 {
+            let (mut index, mut frames) = (index.clone(), frames.clone());
+            for _ in 0..number(40) {
+                let (at, byte) = (number(frames.len()), number(256) as u8);
+                frames[at] = byte;
+                // The first entries of the index lead to the frames that there are.
+                if case % 3 == 0 {
+                    let at = number(index.len().min(64));
+                    index[at] = byte;
+                }
+            }
+            let Some(tables) = Tables::new(index, address, |_| Some(frames)) else { continue };
+            let registers = Registers::new([here; 17]);
+            for _ in 0..4 {
+                let at = code.start + number((code.end - code.start) as usize) as u64;
+                let _ = tables.step(at, &registers, &mut memory, &mut context);
+            }
+        }
+    }
+
+    #[test]
+    fn an_expression_that_jumps_back_ends() {
+        // DW_OP_skip, three bytes back: to itself.
+        const LOOP: &[u8] = &[0x2f, 0xfd, 0xff];
+        let section = EhFrame::new(LOOP, LittleEndian);
+        let expression = UnwindExpression { offset: 0, length: LOOP.len() };
+        let encoding = Encoding { format: addr2line::gimli::Format::Dwarf32, version: 1, address_size: 8 };
+        let mut memory = Memory::of(std::process::id() as i32);
+        let registers = Registers::default();
+        let mut eval = Eval { section: &section, encoding, registers: &registers, memory: &mut memory };
+        assert_eq!(eval.expression(&expression, Some(0)), None);
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ReadCache};
+use object::{CompressedData, Endianness, Object, ObjectSection, ReadCache};
 
 use super::build_id::hex;
 
@@ -63,6 +63,30 @@ fn beside(path: &Path, name: &[u8]) -> Vec<PathBuf> {
     };
     let below_root = folder.strip_prefix("/").unwrap_or(&folder);
     vec![folder.join(name), folder.join(".debug").join(name), Path::new(DEBUG_FOLDER).join(below_root).join(name)]
+}
+
+/// How many bytes deflate makes of one, at most.
+const INFLATION: u64 = 1032;
+
+/// The most bytes of a section that is compressed in the file.
+const SECTION: u64 = 1 << 32;
+
+/// Whether a section can be as large as it says. Memory is reserved for as much as that.
+pub(super) fn is_plausible(section: &CompressedData<'_>) -> bool {
+    let compressed = section.data.len() as u64;
+    let is_compressed = section.format != object::CompressionFormat::None;
+    section.uncompressed_size <= SECTION
+        && (!is_compressed || section.uncompressed_size <= compressed.saturating_mul(INFLATION))
+}
+
+/// Whether all debug sections of a file can be as large as they say.
+pub(super) fn has_plausible_sections(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let cache = ReadCache::new(file);
+    let Ok(file) = ElfFile64::<Endianness, _>::parse(&cache) else { return false };
+    let is_debug = |name: &str| name.starts_with(".debug") || name.starts_with(".zdebug");
+    let mut sections = file.sections().filter(|section| section.name().is_ok_and(is_debug));
+    sections.all(|section| section.compressed_data().is_ok_and(|data| is_plausible(&data)))
 }
 
 #[cfg(test)]

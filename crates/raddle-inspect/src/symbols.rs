@@ -78,7 +78,12 @@ impl Symbols {
         let open = || match &self.source {
             Source::File(held) => {
                 let path = held.debug_path()?;
-                Loader::new_with_sup(&path, debug_file::supplement(&path)).ok()
+                let supplement = debug_file::supplement(&path);
+                let files = || std::iter::once(&path).chain(&supplement);
+                if !files().all(|path| debug_file::has_plausible_sections(path)) {
+                    return None;
+                }
+                Loader::new_with_sup(&path, supplement).ok()
             }
             Source::Nowhere | Source::Bytes(_) => None,
         };
@@ -99,6 +104,8 @@ impl Symbols {
 
 /// Damaged debug information is as good as none: the symbol table is asked instead.
 fn from_debug_info(debug: &Loader, address: u64) -> Option<Vec<Place>> {
+    // addr2line looks for what ends behind the address, and nothing can.
+    address.checked_add(1)?;
     let mut frames = debug.find_frames(address).ok()?;
     let mut places = Vec::new();
     while let Some(frame) = frames.next().ok()? {

@@ -28,6 +28,8 @@ const MOST_FILES: usize = 4096;
 /// Programs with debug information are large, but not as large as this.
 const MOST_BYTES: u64 = 16 << 30;
 const LONGEST_MANIFEST: u64 = 16 << 20;
+/// No system opens a file with a longer name.
+const LONGEST_NAME: u64 = 4096;
 
 pub(super) fn open(path: &Path) -> Result<Option<Opened>> {
     let mut file = fs::File::open(path).context("it cannot be read")?;
@@ -44,9 +46,11 @@ pub(super) fn open(path: &Path) -> Result<Option<Opened>> {
 fn read(input: impl Read) -> Result<Option<Opened>> {
     let mut archive = tar::Archive::new(input);
     // A file that is no archive, or another one, is no bundle; that is not an error.
-    let Ok(mut entries) = archive.entries() else {
+    let Ok(entries) = archive.entries() else {
         return Ok(None);
     };
+    // What stands before an entry to describe it would be read whole, however much it is when it is uncompressed.
+    let mut entries = entries.raw(true);
     let Some(Ok(first)) = entries.next() else {
         return Ok(None);
     };
@@ -60,11 +64,18 @@ fn read(input: impl Read) -> Result<Option<Opened>> {
     check_place(directory.path())?;
     let mut expected: HashMap<_, _> =
         manifest.files.iter().map(|file| (format!("{FOLDER}/{}", file.file), file)).collect();
+    let mut long_name = None;
     for entry in entries {
         let mut entry = entry.context("the archive is damaged")?;
-        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type().is_gnu_longname() {
+            long_name = Some(name_of_next(&mut entry)?);
+            continue;
+        }
+        let name = long_name.take().unwrap_or_else(|| String::from_utf8_lossy(&entry.path_bytes()).into_owned());
         let file = expected.remove(&name).with_context(|| format!("{name} is not in its manifest, or there twice"))?;
         ensure!(entry.header().entry_type().is_file(), "{name} is not a regular file");
+        // Also for what is not unpacked: it is read to get to the next entry.
+        ensure!(entry.size() == file.size, "{name} has {} bytes, its manifest says {}", entry.size(), file.size);
         if !loads_itself && matches!(file.role, Role::Loader | Role::CLibrary) {
             continue;
         }
@@ -74,6 +85,15 @@ fn read(input: impl Read) -> Result<Option<Opened>> {
         bail!("{name} is missing: the archive is cut short");
     }
     finish(manifest, directory, loads_itself).map(Some)
+}
+
+/// The name of the next entry, where it is too long for a header.
+fn name_of_next(entry: &mut impl Read) -> Result<String> {
+    let mut name = Vec::new();
+    entry.take(LONGEST_NAME + 1).read_to_end(&mut name).context("the archive is damaged")?;
+    ensure!(name.len() as u64 <= LONGEST_NAME, "a name in it is too long");
+    let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+    Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
 fn manifest(entry: impl Read) -> Result<Manifest> {

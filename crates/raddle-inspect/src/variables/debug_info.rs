@@ -24,6 +24,8 @@ use gimli::{
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ReadCache};
 
+use crate::debug_file;
+
 /// What sections are read through.
 pub(super) type Reader = EndianArcSlice<LittleEndian>;
 
@@ -32,9 +34,6 @@ pub(super) type Value = AttributeValue<Reader>;
 
 /// The most attributes that an entry may have; compilers use about twenty.
 pub(super) const ATTRIBUTES: usize = 256;
-
-/// The largest section that is taken, uncompressed.
-const SECTION: u64 = 1 << 32;
 
 /// How many entries one question may read.
 const FUEL: u64 = 1 << 20;
@@ -401,7 +400,7 @@ fn wanted(id: SectionId) -> bool {
 
 fn data<'a>(file: &ElfFile64<'a, Endianness, &'a ReadCache<File>>, name: &str) -> Option<Arc<[u8]>> {
     let data = file.section_by_name(name)?.compressed_data().ok()?;
-    if data.uncompressed_size > SECTION {
+    if !debug_file::is_plausible(&data) {
         return None;
     }
     data.decompress().ok().map(Arc::from)
