@@ -351,7 +351,7 @@ impl Kernel {
 }
 
 /// PPCT against PCT, and both against the bare program. Depths above 1, one core, and a model of more cores are in
-/// `raddle compare --experiment needlepoint-8`.
+/// `raddle-lab needlepoint-8`.
 fn parallel(bench: &mut Bench) {
     // Of the last two nobody can expect 2W/(W+1): main, when it is low, creates the workers one by one; stages wait
     // for the low one, each behind the other.

@@ -27,6 +27,9 @@ pub enum Error {
     /// The compiler of `raddle cc` or `raddle c++` could not do its work.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// There is no folder for `raddle.h`.
+    #[error(transparent)]
+    Header(#[from] raddle_runtime_image::NoFolder),
     /// A file cannot be read.
     #[error("cannot read {path}: {source}")]
     Read {

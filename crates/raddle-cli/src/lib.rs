@@ -7,7 +7,7 @@
 //! | [`arguments`] | the command line and the project file, and what they come to |
 //! | [`commands`] | the commands, one file each |
 //! | [`display`] | what a person sees while a campaign goes on |
-//! | `text` | what a person reads when it is over |
+//! | [`text`] | what a person reads when it is over |
 //! | [`compare`] | policies side by side |
 //! | `compile` | `raddle cc` and `raddle c++` |
 //! | [`cargo`] | `cargo raddle` |
@@ -76,7 +76,8 @@ fn execute(command: &Command) -> Result<u8, Error> {
         Command::Bundle(args) => commands::bundle::run(args),
         Command::Policies(args) => commands::policies::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
+        Command::Header(args) => commands::header::run(args),
         Command::Completions(args) => commands::completions::run(args),
-        Command::Man => commands::completions::man(),
+        Command::Man(args) => commands::man::run(args),
     }
 }

@@ -69,7 +69,7 @@ impl EnabledSet {
         self.len as usize
     }
 
-    /// Whether nobody is enabled.
+    /// Whether no thread is enabled.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -191,7 +191,7 @@ pub struct Event {
     /// What else it touches, where that is known: of an access how many bytes; of a wait on a condition the lower
     /// half of its mutex's address. 0: it is not known.
     pub with: u32,
-    /// The object: an address, a descriptor or a thread, by kind; 0 when there is none. For a policy that learns of
+    /// The object: an address, a descriptor or a thread, by kind; 0 for no object. For a policy that learns of
     /// objects, a name that stands for the address in every run: see [`crate::lessons`].
     pub object: usize,
 }

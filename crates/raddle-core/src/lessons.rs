@@ -1,12 +1,13 @@
 //! What earlier runs showed of threads and objects, as the command line tells the policies of later runs.
 //!
-//! A thread is known from run to run by the path of its creation, not by its id: the second thread that the
-//! third thread of main creates is the same thread in every run, whoever else was created in between. An object
-//! is known by a name that the runtime gives it: where it lies in a loaded file, on the heap or on a thread's stack,
-//! or which thread was the first to touch it. A name is a function of the schedule, not of addresses, so that the same
+//! A thread is known from run to run by the path of its creation, not by its id: the second thread that the third
+//! thread of main creates is the same thread in every run, whatever other threads were created in between. An object is
+//! known by a name that the runtime gives it: where it lies in a loaded file, on the heap or on a thread's stack, or
+//! which thread was the first to touch it. A name is a function of the schedule, not of addresses, so that the same
 //! seed gives the same runs however threads are switched.
 //!
-//! By the block rule, lessons come from completed blocks of runs only.
+//! Runs are made in rounds that end at fixed numbers (`raddle_engine::plan::rounds`). Lessons come from completed
+//! rounds only, so they do not depend on how many runs go on at once.
 
 use crate::event::EventKind;
 use crate::rng::splitmix64;
@@ -15,9 +16,9 @@ use crate::thread::{ThreadId, MAX_THREADS};
 /// Threads that are told of.
 pub const THREADS: usize = MAX_THREADS;
 /// Pairs of an object and a thread that are told of.
-pub const COUNTS: usize = 4096;
+pub const OBJECT_USES: usize = 4096;
 /// Orders that are told of.
-pub const ORDERS: usize = 1024;
+pub const PAIRS: usize = 1024;
 /// The most policies in a portfolio.
 pub const SHARES: usize = 24;
 
@@ -45,7 +46,7 @@ pub struct ThreadLesson {
 /// How often a thread touches an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
-pub struct Count {
+pub struct ObjectUse {
     /// The object.
     pub object: u64,
     /// Where the thread stands in [`Lessons::threads`].
@@ -57,7 +58,7 @@ pub struct Count {
 /// Operations of one kind that one thread performs on one object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 #[repr(C)]
-pub struct Class {
+pub struct OperationClass {
     /// The thread's path.
     pub path: u64,
     /// The object.
@@ -66,34 +67,34 @@ pub struct Class {
     pub kind: u64,
 }
 
-impl Class {
+impl OperationClass {
     /// Operations of this kind on this object by the thread of this path.
-    pub fn new(path: u64, kind: EventKind, object: usize) -> Class {
-        Class { path, object: object as u64, kind: kind as u64 }
+    pub fn new(path: u64, kind: EventKind, object: usize) -> OperationClass {
+        OperationClass { path, object: object as u64, kind: kind as u64 }
     }
 }
 
 /// An order of two operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 #[repr(C)]
-pub struct Order {
-    /// What shall come first.
-    pub first: Class,
-    /// What shall follow at once, as far as their object is concerned.
-    pub second: Class,
+pub struct OperationPair {
+    /// The operation that is to come first.
+    pub first: OperationClass,
+    /// The operation that is to follow at once, as far as their object is concerned.
+    pub second: OperationClass,
 }
 
 /// All lessons, as they lie in shared memory. Valid when zeroed: nothing is known.
 #[repr(C)]
 pub struct Lessons {
     threads_known: u32,
-    counts_known: u32,
-    orders_known: u32,
+    object_uses_known: u32,
+    untested_pairs_known: u32,
     /// What part of its share each policy of a portfolio is worth, in hundredths; all 0: nothing is known.
     pub shares: [u32; SHARES],
     threads: [ThreadLesson; THREADS],
-    counts: [Count; COUNTS],
-    orders: [Order; ORDERS],
+    object_uses: [ObjectUse; OBJECT_USES],
+    untested_pairs: [OperationPair; PAIRS],
 }
 
 fn put<T: Copy>(place: &mut [T], known: &mut u32, lessons: &[T]) {
@@ -109,13 +110,13 @@ impl Lessons {
     }
 
     /// The shared objects: all threads of an object stand together.
-    pub fn counts(&self) -> &[Count] {
-        &self.counts[..(self.counts_known as usize).min(COUNTS)]
+    pub fn object_uses(&self) -> &[ObjectUse] {
+        &self.object_uses[..(self.object_uses_known as usize).min(OBJECT_USES)]
     }
 
     /// Orders that no run has shown.
-    pub fn orders(&self) -> &[Order] {
-        &self.orders[..(self.orders_known as usize).min(ORDERS)]
+    pub fn untested_pairs(&self) -> &[OperationPair] {
+        &self.untested_pairs[..(self.untested_pairs_known as usize).min(PAIRS)]
     }
 
     /// Tells of threads; of too many, the first.
@@ -124,13 +125,13 @@ impl Lessons {
     }
 
     /// Tells of shared objects; of too many, the first.
-    pub fn set_counts(&mut self, counts: &[Count]) {
-        put(&mut self.counts, &mut self.counts_known, counts);
+    pub fn set_object_uses(&mut self, uses: &[ObjectUse]) {
+        put(&mut self.object_uses, &mut self.object_uses_known, uses);
     }
 
     /// Tells of orders; of too many, the first.
-    pub fn set_orders(&mut self, orders: &[Order]) {
-        put(&mut self.orders, &mut self.orders_known, orders);
+    pub fn set_untested_pairs(&mut self, pairs: &[OperationPair]) {
+        put(&mut self.untested_pairs, &mut self.untested_pairs_known, pairs);
     }
 
     /// Nothing is known.
@@ -144,13 +145,13 @@ impl Lessons {
 
 /// The paths of the threads of a run, for a policy that is told of their creation. Valid when zeroed.
 #[repr(C)]
-pub struct Paths {
+pub struct ThreadPaths {
     known: usize,
     path: [u64; MAX_THREADS],
     children: [u32; MAX_THREADS],
 }
 
-impl Paths {
+impl ThreadPaths {
     /// A run starts.
     pub fn start(&mut self) {
         self.path[..self.known].fill(0);
@@ -177,12 +178,12 @@ impl Paths {
 
 /// The threads of a run and what is known of them. Valid when zeroed.
 #[repr(C)]
-pub struct Kin {
-    paths: Paths,
+pub struct KnownThreads {
+    paths: ThreadPaths,
     lessons: Option<&'static Lessons>,
 }
 
-impl Kin {
+impl KnownThreads {
     /// A run starts.
     pub fn start(&mut self, lessons: &Lessons) {
         self.paths.start();
@@ -210,7 +211,7 @@ mod tests {
     #[test]
     fn a_path_does_not_depend_on_who_else_was_created() {
         // SAFETY: documented as valid when zeroed.
-        let (mut one, mut other): (Box<Paths>, Box<Paths>) =
+        let (mut one, mut other): (Box<ThreadPaths>, Box<ThreadPaths>) =
             unsafe { (Box::new(core::mem::zeroed()), Box::new(core::mem::zeroed())) };
         let t = ThreadId;
         one.start();
@@ -229,11 +230,12 @@ mod tests {
     fn what_does_not_fit_is_left_out() {
         // SAFETY: documented as valid when zeroed.
         let mut lessons: Box<Lessons> = unsafe { Box::new(core::mem::zeroed()) };
-        assert!(Lessons::none().threads().is_empty() && lessons.counts().is_empty());
-        let many: Vec<_> = (0..COUNTS as u64 + 9).map(|object| Count { object, thread: 0, events: 1 }).collect();
-        lessons.set_counts(&many);
-        assert_eq!(lessons.counts(), &many[..COUNTS]);
-        lessons.set_counts(&many[..2]);
-        assert_eq!(lessons.counts(), &many[..2]);
+        assert!(Lessons::none().threads().is_empty() && lessons.object_uses().is_empty());
+        let many: Vec<_> =
+            (0..OBJECT_USES as u64 + 9).map(|object| ObjectUse { object, thread: 0, events: 1 }).collect();
+        lessons.set_object_uses(&many);
+        assert_eq!(lessons.object_uses(), &many[..OBJECT_USES]);
+        lessons.set_object_uses(&many[..2]);
+        assert_eq!(lessons.object_uses(), &many[..2]);
     }
 }

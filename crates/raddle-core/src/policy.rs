@@ -28,19 +28,19 @@ pub struct Run<'a> {
     pub lessons: &'a Lessons,
 }
 
-/// What earlier runs of the campaign showed. By the block rule it comes from completed blocks of
-/// runs only, or from the runs before a fixed one of the first block, so that it does not depend on
-/// how many runs go on at once.
+/// What earlier runs of the campaign showed. Runs are made in rounds that end at fixed numbers
+/// (`raddle_engine::plan::rounds`). A profile comes from completed rounds, or from the runs before a
+/// fixed one of the first round, so it does not depend on how many runs go on at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Profile {
-    /// The most steps that a run of the last block took; 0 when nothing is known yet.
+    /// The most steps that a run of the last round took; 0 when nothing is known yet.
     pub steps: u64,
-    /// The most threads that a run of the last block had; 0 when nothing is known yet.
+    /// The most threads that a run of the last round had; 0 when nothing is known yet.
     pub threads: u64,
-    /// The most schedule points that a run of the last block had, sequential stretches included.
+    /// The most schedule points that a run of the last round had, sequential stretches included.
     pub points: u64,
-    /// The most steps between two sequential stretches in a run of the last block.
+    /// The most steps between two sequential stretches in a run of the last round.
     pub phase: u64,
     /// The steps of the campaign's first run.
     pub first: u64,
@@ -69,7 +69,7 @@ pub struct Point<'a> {
 }
 
 impl Point<'_> {
-    /// Whether the current thread can go on where nobody is preempted. One that spins would never block by itself.
+    /// Whether the current thread goes on without a preemption. One that spins would never block by itself.
     #[inline]
     pub fn goes_on(&self) -> bool {
         self.spins == 0 && self.enabled.contains(self.current)
@@ -80,7 +80,7 @@ impl Point<'_> {
         self.enabled.after(t).or(self.enabled.nth(0)).unwrap_or(t)
     }
 
-    /// Who goes on where nobody is preempted, and threads take turns.
+    /// The thread that goes on without a preemption, where threads take turns.
     pub fn unpreempted(&self) -> ThreadId {
         if self.goes_on() {
             self.current
@@ -90,7 +90,7 @@ impl Point<'_> {
     }
 }
 
-/// An algorithm that decides who goes next.
+/// An algorithm that decides which thread goes next.
 pub trait Policy {
     /// A run starts.
     fn start(&mut self, run: &Run<'_>);
@@ -112,7 +112,7 @@ pub trait Policy {
         0
     }
 
-    /// So many steps of a lease have been taken.
+    /// `steps` steps of a lease have been taken.
     fn pass(&mut self, _steps: u64) {}
 
     /// Which policy of a portfolio decides in the run that has started.
@@ -123,21 +123,21 @@ pub trait Policy {
     /// Of a [parallel](Kind::Parallel) policy, which is asked this instead of [`Policy::choose`]: may `thread`,
     /// which stands before its next step and could take it, take it now? When no other thread runs, one of the
     /// enabled ones must be allowed to.
-    fn may_run(&self, _thread: ThreadId, _others: &Others<'_>) -> bool {
+    fn may_run(&self, _thread: ThreadId, _point: &ParallelPoint<'_>) -> bool {
         true
     }
 
     /// Of a parallel policy: `thread` takes step number `step`, counted from 1 over all threads as
     /// [`Point::step`] says.
-    fn took(&mut self, _thread: ThreadId, _step: u64) {}
+    fn step_taken(&mut self, _thread: ThreadId, _step: u64) {}
 
     /// Of a parallel policy: how many nanoseconds a thread really sleeps before its next step.
-    fn pause(&mut self) -> u64 {
+    fn sleep_nanoseconds(&mut self) -> u64 {
         0
     }
 
-    /// Of a parallel policy: whether threads are woken on cores on which nobody runs, and not where the kernel likes.
-    fn spreads(&self) -> bool {
+    /// Of a parallel policy: whether threads are woken on idle cores, instead of where the kernel puts them.
+    fn spreads_over_cores(&self) -> bool {
         false
     }
 
@@ -151,20 +151,20 @@ pub trait Policy {
     fn end(&mut self) {}
 
     /// The run that was started does not count: the next one takes its place.
-    fn undo(&mut self) {}
+    fn run_discarded(&mut self) {}
 
-    /// Whether [`Policy::alone`] is to be called.
-    fn watches(&self) -> bool {
+    /// Whether [`Policy::no_choice`] is to be called.
+    fn sees_every_point(&self) -> bool {
         false
     }
 
     /// One thread only is enabled, and takes a step; or none is, and the run is over. A policy that
-    /// [`Policy::watches`] is told of each such point once there have been two threads.
-    fn alone(&mut self, _point: &Point<'_>) {}
+    /// [`Policy::sees_every_point`] is told of each such point once there have been two threads.
+    fn no_choice(&mut self, _point: &Point<'_>) {}
 
     /// One of these threads, a bit each by id, is woken, and the model does not care which: a policy may say it.
     /// `None`: it is drawn.
-    fn pick(&mut self, _waiters: u64) -> Option<ThreadId> {
+    fn choose_waiter(&mut self, _waiters: u64) -> Option<ThreadId> {
         None
     }
 
@@ -179,7 +179,7 @@ pub trait Policy {
     }
 
     /// Asked after [`Policy::start`]: what was explored, if no schedule is left. The run is not made then.
-    fn over(&self) -> Option<Explored> {
+    fn exhausted(&self) -> Option<Explored> {
         None
     }
 }
@@ -244,15 +244,15 @@ impl Explored {
 
 /// What a parallel policy is told when a thread wants to take a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Others<'a> {
+pub struct ParallelPoint<'a> {
     /// The threads that run, and those that stand before a step that they could take, the asking one included.
     pub enabled: &'a EnabledSet,
     /// Whether another thread runs: it has begun a step, and has not come to its next one.
-    pub run: bool,
+    pub others_run: bool,
 }
 
-/// Nanoseconds without a schedule point after which somebody whom a parallel policy holds takes a step all the same, when
-/// the policy says nothing.
+/// Nanoseconds without a schedule point after which a thread that a parallel policy holds takes a step all the same,
+/// when the policy says nothing.
 pub const PATIENCE: u64 = 1_000_000_000;
 
 #[cfg(test)]
@@ -278,17 +278,17 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn member(&self) -> u32 {
         (**self).member()
     }
-    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
-        (**self).may_run(thread, others)
+    fn may_run(&self, thread: ThreadId, point: &ParallelPoint<'_>) -> bool {
+        (**self).may_run(thread, point)
     }
-    fn took(&mut self, thread: ThreadId, step: u64) {
-        (**self).took(thread, step);
+    fn step_taken(&mut self, thread: ThreadId, step: u64) {
+        (**self).step_taken(thread, step);
     }
-    fn pause(&mut self) -> u64 {
-        (**self).pause()
+    fn sleep_nanoseconds(&mut self) -> u64 {
+        (**self).sleep_nanoseconds()
     }
-    fn spreads(&self) -> bool {
-        (**self).spreads()
+    fn spreads_over_cores(&self) -> bool {
+        (**self).spreads_over_cores()
     }
     fn patience(&self) -> u64 {
         (**self).patience()
@@ -296,17 +296,17 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn end(&mut self) {
         (**self).end();
     }
-    fn undo(&mut self) {
-        (**self).undo();
+    fn run_discarded(&mut self) {
+        (**self).run_discarded();
     }
-    fn watches(&self) -> bool {
-        (**self).watches()
+    fn sees_every_point(&self) -> bool {
+        (**self).sees_every_point()
     }
-    fn alone(&mut self, point: &Point<'_>) {
-        (**self).alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        (**self).no_choice(point);
     }
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        (**self).pick(waiters)
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        (**self).choose_waiter(waiters)
     }
     fn bound(&self) -> Option<u32> {
         (**self).bound()
@@ -314,8 +314,8 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn gaps(&self) -> u32 {
         (**self).gaps()
     }
-    fn over(&self) -> Option<Explored> {
-        (**self).over()
+    fn exhausted(&self) -> Option<Explored> {
+        (**self).exhausted()
     }
 }
 
@@ -376,16 +376,16 @@ pub enum Learns {
     Steps,
     /// The steps of each thread: [`Lessons::threads`].
     Lengths,
-    /// Which objects threads share: [`Lessons::counts`]. In such a policy's runs events have names of objects in the
-    /// place of addresses, and no identities are made ready, so that the heap is the same in all runs.
+    /// Which objects threads share: [`Lessons::object_uses`]. In such a policy's runs events have names of objects in
+    /// the place of addresses, and no identities are made ready, so that the heap is the same in all runs.
     Objects,
-    /// Orders of operations that no run has shown: [`Lessons::orders`].
-    Orders,
+    /// Orders of operations that no run has shown: [`Lessons::untested_pairs`].
+    Pairs,
 }
 
 impl Learns {
     /// All of them.
-    pub const ALL: [Learns; 5] = [Learns::Nothing, Learns::Steps, Learns::Lengths, Learns::Objects, Learns::Orders];
+    pub const ALL: [Learns; 5] = [Learns::Nothing, Learns::Steps, Learns::Lengths, Learns::Objects, Learns::Pairs];
 
     /// In a list of policies.
     pub fn name(self) -> &'static str {

@@ -29,7 +29,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Threads of so many plain steps.
+    /// Threads with these numbers of plain steps.
     pub fn straight(lengths: &[usize]) -> Program {
         Program { threads: lengths.iter().map(|&n| vec![Op::Step; n]).collect() }
     }
@@ -138,10 +138,18 @@ fn run_fully<P: Policy>(
         }
         let chosen = if enabled.len() == 1 {
             alone = true;
-            if policy.watches() {
+            if policy.sees_every_point() {
                 let (step, points) = (outcome.steps, outcome.schedule.len() as u64 + 1);
                 let opened = false;
-                policy.alone(&Point { current, enabled: &enabled, pending: &pending, spins: 0, step, opened, points });
+                policy.no_choice(&Point {
+                    current,
+                    enabled: &enabled,
+                    pending: &pending,
+                    spins: 0,
+                    step,
+                    opened,
+                    points,
+                });
             }
             enabled.nth(0).expect("one thread is enabled")
         } else {

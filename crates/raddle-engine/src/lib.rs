@@ -25,6 +25,7 @@
 //! |---|---|
 //! | `builder`, `options`, `subject` | what is asked for, and the program that it is asked of |
 //! | [`campaign`] | many runs with one result; the events |
+//! | [`preview`] | what of a program would be controlled, without running it |
 //! | [`replay`], [`bundle`] | a recorded run, again; packed to replay elsewhere |
 //! | [`each_test`] | the tests of a program, one by one |
 //! | [`report`] | from an outcome to what other tools read |
@@ -44,6 +45,7 @@ mod job;
 pub mod options;
 pub mod os;
 pub mod plan;
+pub mod preview;
 pub mod replay;
 pub mod report;
 pub mod run;

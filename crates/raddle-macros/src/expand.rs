@@ -43,7 +43,7 @@ fn generate(options: Options, function: ItemFn) -> Result<TokenStream> {
     let policy = policy.map(|policy| quote! { .policy(#policy) });
     let seed = seed.map(|seed| quote! { .seed(#seed) });
     let max_steps = max_steps.map(|steps| quote! { .max_steps(#steps) });
-    // A return type that is no outcome is reported where it was written.
+    // A return type that is not an outcome is reported where it was written.
     let span = match &body.sig.output {
         ReturnType::Default => ident.span(),
         ReturnType::Type(_, output) => output.span(),

@@ -10,13 +10,13 @@
 //! runtime writes [`Results`] only during a run. [`Control`] is atomics.
 
 use raddle_core::decorators::guard;
-use raddle_core::lessons::{Class, Count, Lessons, Order, ThreadLesson};
+use raddle_core::lessons::{Lessons, ObjectUse, OperationClass, OperationPair, ThreadLesson};
 use raddle_core::policy::{Explored, Profile};
 use raddle_core::MAX_THREADS;
 
-use crate::check::Wishes;
+use crate::check::CheckRequest;
 use crate::control::Control;
-use crate::races::{Loaded, Places, Race, RaceAccess, Races};
+use crate::races::{LoadedFile, Race, RaceAccess, Races, RacyPlaces};
 use crate::results::{Results, Summary, SUMMARIES};
 use crate::run_settings::{PolicySettings, RunSettings};
 use crate::settings::{Settings, Stacks};
@@ -37,13 +37,13 @@ pub const LAYOUT: u64 = layout::all(&[
     Control::LAYOUT,
     Results::LAYOUT,
     Summary::LAYOUT,
-    Wishes::LAYOUT,
-    Places::LAYOUT,
+    CheckRequest::LAYOUT,
+    RacyPlaces::LAYOUT,
     Trace::LAYOUT,
     Races::LAYOUT,
     Race::LAYOUT,
     RaceAccess::LAYOUT,
-    Loaded::LAYOUT,
+    LoadedFile::LAYOUT,
     ThreadReport::LAYOUT,
     NamedCall::LAYOUT,
     // What is the policies' own.
@@ -52,9 +52,9 @@ pub const LAYOUT: u64 = layout::all(&[
     layout_of!(guard::Settings { override_probability, lower_probability }),
     layout_of!(Lessons { shares }),
     layout_of!(ThreadLesson { path, parent, steps }),
-    layout_of!(Count { object, thread, events }),
-    layout_of!(Order { first, second }),
-    layout_of!(Class { path, object, kind }),
+    layout_of!(ObjectUse { object, thread, events }),
+    layout_of!(OperationPair { first, second }),
+    layout_of!(OperationClass { path, object, kind }),
 ]);
 
 /// The environment variable that carries the number of the descriptor of the block.
@@ -74,26 +74,26 @@ shared! {
         pub layout: u64,
         /// Bytes of the whole mapping.
         pub size: u64,
-        /// What the command line wants.
+        /// What the command line asks for.
         pub settings: Settings,
         /// The turn-taking.
         pub control: Control,
         /// What the run did.
         pub results: Results,
         /// What a check in the program asks for.
-        pub wishes: Wishes,
+        pub check_request: CheckRequest,
         /// The places that are known to race.
-        pub places: Places,
-        /// What the policy is told of earlier runs.
+        pub racy_places: RacyPlaces,
+        /// What earlier runs showed, for the policy.
         pub lessons: Lessons,
         /// What later runs can learn from this one.
         pub trace: Trace,
         /// The races that were seen in this run.
         pub races: Races,
-        /// What the runs of an order in one process did.
+        /// What each run of a series did.
         pub summaries: [Summary; SUMMARIES],
-        /// What the command line has to say about a failed check, ended by a zero.
-        pub verdict: [u8; 1024],
+        /// The command line's report on a failed check, ended by a zero.
+        pub check_report: [u8; 1024],
         /// The state of every thread when the run failed.
         pub threads: [ThreadReport; MAX_THREADS],
     }

@@ -107,11 +107,11 @@ shared! {
     pub struct Control {
         /// Set by the runtime once it has mapped the block.
         pub attached: AtomicU32,
-        /// What the fork server shall do; it sets it back to [`command::IDLE`].
+        /// What the fork server is asked to do; it sets this back to [`command::IDLE`].
         pub command: AtomicU32,
         /// What happened; the command line clears the bits that it has seen.
         pub event: AtomicU32,
-        /// Set to 1 to let a frozen run go on to its end.
+        /// Set to 1 to let a frozen run continue to its end.
         pub release: AtomicU32,
         /// The process of the current run.
         pub run_pid: AtomicI32,
@@ -119,7 +119,7 @@ shared! {
         pub wait_status: AtomicI32,
         /// Why the program could not become a fork server.
         pub fallback: AtomicU32,
-        /// Runs of the order in one process that are over.
+        /// Runs of the current series that have ended.
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,

@@ -29,7 +29,7 @@ pub mod offers {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(i32)]
 pub enum Operation {
-    /// The operand replaces it; nobody looks at the old one.
+    /// The operand replaces it; the old value is not used.
     Store = 0,
     /// The operand replaces it.
     Exchange,
@@ -132,6 +132,6 @@ pub struct Hooks {
     pub leave: unsafe extern "C-unwind" fn(),
     /// The program says that what was released here has happened before.
     pub acquire: unsafe extern "C-unwind" fn(*mut c_void),
-    /// The program says that what it did so far happens before whoever acquires here.
+    /// The program says that what it did so far happens before what follows an acquire here.
     pub release: unsafe extern "C-unwind" fn(*mut c_void),
 }

@@ -36,7 +36,7 @@ pub mod threads;
 pub mod trace;
 
 pub use block::{text, Block};
-pub use check::Wishes;
+pub use check::CheckRequest;
 pub use control::{Control, OsReason};
 pub use raddle_core::lessons;
 pub use results::{Escape, Outcome, Results, Summary};

@@ -43,7 +43,7 @@ pub const fn is_name(name: &str) -> bool {
 }
 
 /// Stops the build of a crate whose policy could not be used.
-pub const fn check(policy: &Descriptor) {
+pub const fn assert_valid(policy: &Descriptor) {
     assert!(is_name(policy.name), "a policy's name is 1 to 31 letters, digits, `-`, `_` and `.`");
     assert!(policy.parameters.len() <= MAX_PARAMETERS, "a policy has at most 16 parameters");
     let mut i = 0;
@@ -126,6 +126,6 @@ mod tests {
 
     #[test]
     fn the_policies_of_raddle_can_be_used() {
-        policies::ALL.iter().for_each(check);
+        policies::ALL.iter().for_each(assert_valid);
     }
 }

@@ -12,7 +12,7 @@ pub const FILES: usize = 32;
 shared! {
     /// Places in the program that are known to race.
     #[derive(Clone, Copy)]
-    pub struct Places {
+    pub struct RacyPlaces {
         /// How many.
         pub count: u32,
         /// Where: the number of the file, and the address in it.
@@ -58,15 +58,15 @@ shared! {
         pub address: u64,
         /// The step at which the second was seen.
         pub step: u64,
-        /// The block of the heap that the address lies in, and its size; 0 when it is none that is known.
+        /// The start and the size of the heap allocation that the address lies in; 0 if it is in no known one.
         pub heap: u64,
         /// See `heap`.
         pub heap_size: u64,
-        /// Who allocated that block; `u32::MAX` when that is not known.
+        /// The thread that made the allocation; `u32::MAX` when it is not known.
         pub heap_thread: u32,
         /// How many of `heap_frames` are there.
         pub heap_depth: u32,
-        /// Where the block was allocated.
+        /// Where the allocation was made.
         pub heap_frames: [u64; FRAMES],
         /// The access that came first.
         pub first: RaceAccess,
@@ -78,7 +78,7 @@ shared! {
 shared! {
     /// A file of the program, where it was loaded.
     #[derive(Clone, Copy)]
-    pub struct Loaded {
+    pub struct LoadedFile {
         /// Where its first byte is.
         pub start: u64,
         /// Behind the last address.
@@ -95,9 +95,10 @@ shared! {
 /// The most bytes of a build-id: linkers write 16 or 20, users up to as many as they like.
 pub const BUILD_ID: usize = 36;
 
-impl Loaded {
+impl LoadedFile {
     /// No file.
-    pub const NONE: Loaded = Loaded { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
+    pub const NONE: LoadedFile =
+        LoadedFile { start: 0, end: 0, build_id_len: 0, build_id: [0; BUILD_ID], path: [0; 232] };
 
     /// The linker's build-id.
     pub fn build_id(&self) -> Option<&[u8]> {
@@ -111,7 +112,7 @@ shared! {
         /// How many are described.
         pub count: u32,
         /// How many of them touch a place that was not known to race.
-        pub new: u32,
+        pub new_races: u32,
         /// How many files are described.
         pub loaded: u32,
         /// Padding.
@@ -119,6 +120,6 @@ shared! {
         /// The races.
         pub race: [Race; RACES],
         /// The files that their addresses lie in.
-        pub files: [Loaded; FILES],
+        pub files: [LoadedFile; FILES],
     }
 }

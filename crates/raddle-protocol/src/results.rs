@@ -5,9 +5,15 @@ use raddle_core::policy::Explored;
 use crate::settings::{Stacks, STACKS};
 use crate::shared;
 
+<<<<<<< HEAD
 /// What a reduction of a search does not know of; bits of [`Results::notes`]. Above them lie the bits of
 /// [`raddle_core::policy::Gap`].
 pub mod note {
+=======
+/// What the reduction of a search cannot see; bits of [`Results::blind_spots`]. Above them lie the bits of
+/// [`crate::policy::Gap`].
+pub mod blind_spot {
+>>>>>>> main
     /// The first bit of a gap.
     pub const GAPS: u32 = 8;
     /// Time was read, or something waited for a time to come.
@@ -42,7 +48,11 @@ pub enum Outcome {
     Assert = 7,
     /// The runtime found itself in an impossible state.
     Internal = 8,
+<<<<<<< HEAD
     /// More threads than [`raddle_core::MAX_THREADS`].
+=======
+    /// More threads than [`MAX_THREADS`](raddle_core::MAX_THREADS).
+>>>>>>> main
     TooManyThreads = 9,
     /// The run met something that fibers cannot give; it is to be made again with OS threads. See
     /// [`crate::Control::os_reason`].
@@ -156,8 +166,8 @@ shared! {
         pub bound: u32,
         /// What the policy had left out before this run; bits of [`raddle_core::policy::Gap`].
         pub gaps: u32,
-        /// See [`note`].
-        pub notes: u64,
+        /// See [`blind_spot`].
+        pub blind_spots: u64,
         /// What the policy has explored, with [`Outcome::Exhausted`].
         pub explored: Explored,
         /// Counted steps.
@@ -201,8 +211,8 @@ shared! {
 
 impl Results {
     /// The notes with the gaps above them.
-    pub fn all_notes(&self) -> u64 {
-        self.notes | u64::from(self.gaps) << note::GAPS
+    pub fn blind_spots_and_gaps(&self) -> u64 {
+        self.blind_spots | u64::from(self.gaps) << blind_spot::GAPS
     }
 
     /// The most steps between the ends of two sequential stretches.
@@ -212,11 +222,11 @@ impl Results {
     }
 }
 
-/// Runs of one order in one process, at most.
+/// The most runs in a series: runs that a check or a fork server makes before it answers.
 pub const SUMMARIES: usize = 4096;
 
 shared! {
-    /// What one run in a process of many did.
+    /// What one run of a series did.
     #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
     pub struct Summary {
         /// As in [`Results`].
@@ -242,7 +252,7 @@ shared! {
         /// As in [`Results`].
         pub member: u64,
         /// As in [`Results`].
-        pub notes: u64,
+        pub blind_spots: u64,
     }
 }
 
@@ -261,7 +271,7 @@ impl From<&Results> for Summary {
             cut: 0,
             phase: results.longest_phase(),
             member: results.member.into(),
-            notes: results.all_notes(),
+            blind_spots: results.blind_spots_and_gaps(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What raddle wants of the runs of a target.
+//! What raddle asks of the runs of a target.
 
 use raddle_core::policy::Profile;
 use raddle_core::rng;
@@ -10,10 +10,10 @@ use crate::shared;
 /// used of them costs nothing.
 pub const SEARCH_BYTES: usize = 64 << 20;
 
-/// Switches in [`Settings::flags`].
+/// Bits of [`Settings::flags`].
 pub mod flag {
     /// Become a fork server before main; without it the process is itself one run.
-    pub const SERVER: u32 = 1;
+    pub const FORK_SERVER: u32 = 1;
     /// On a failure, stop until the command line has looked at the threads.
     pub const FREEZE: u32 = 1 << 1;
     /// Follow the recorded decisions.
@@ -22,21 +22,32 @@ pub mod flag {
     pub const NO_TICK: u32 = 1 << 5;
     /// Switch threads as fibers, where that is sound.
     pub const FIBERS: u32 = 1 << 6;
-    /// LD_BIND_NOW in the environment is raddle's, not the user's.
-    pub const BOUND: u32 = 1 << 7;
+    /// LD_BIND_NOW in the environment was set by raddle, not by the user.
+    pub const BIND_NOW: u32 = 1 << 7;
     /// Look for data races.
+<<<<<<< HEAD
     pub const DETECT: u32 = 1 << 8;
     /// Fill in the [`crate::trace::Trace`].
+=======
+    pub const DETECT_RACES: u32 = 1 << 8;
+    /// Fill in the [`super::Trace`].
+>>>>>>> main
     pub const TRACE: u32 = 1 << 10;
     /// The main thread is that of a test harness, which waits for the test.
     pub const HARNESS: u32 = 1 << 11;
     /// Threads really run at the same time: the policy is a parallel one.
     pub const PARALLEL: u32 = 1 << 12;
-    /// With [`REPLAY`]: the decisions are those of a parallel run, one for every point, and are followed as far as
+    /// With [`REPLAY`]: the recording is of a parallel run, with one decision for every point. It is followed as far as
     /// that is possible.
+<<<<<<< HEAD
     pub const EVERY: u32 = 1 << 13;
     /// Note who passed each point, in [`crate::trace::Trace::passed`].
     pub const PASSED: u32 = 1 << 14;
+=======
+    pub const PARALLEL_REPLAY: u32 = 1 << 13;
+    /// Note which thread passed each point, in [`super::Trace::point_threads`].
+    pub const POINT_THREADS: u32 = 1 << 14;
+>>>>>>> main
 }
 
 /// Which operations of an instrumented program are schedule points, in [`RunSettings::points`].
@@ -47,7 +58,7 @@ pub enum Points {
     Sync = 0,
     /// Atomics and volatile variables too.
     Atomic = 1,
-    /// The plain accesses at places that are known to race too: see [`crate::races::Places`].
+    /// The plain accesses at places that are known to race too: see [`crate::races::RacyPlaces`].
     Race = 2,
     /// Every access.
     Memory = 3,
@@ -100,7 +111,7 @@ pub const STACKS: usize = 4;
 pub const SYNC_FUNCTIONS: usize = 64;
 
 shared! {
-    /// What the command line wants of a run.
+    /// What the command line asks of a run.
     #[derive(Clone, Copy)]
     pub struct Settings {
         /// What decides the runs.
@@ -109,24 +120,29 @@ shared! {
         pub number: u64,
         /// The seed of this run.
         pub seed: u64,
-        /// What earlier blocks of runs showed.
+        /// What earlier rounds of runs showed.
         pub profile: Profile,
         /// See [`flag`].
         pub flags: u32,
-        /// Room for so many recorded decisions; the log stops when it is full.
+        /// How many decisions the log has room for; it stops when it is full.
         pub log_capacity: u64,
         /// Decisions to follow.
         pub replay_len: u64,
         /// Bytes at the end of the block for the state of a policy that outlives its runs; 0: it does not.
         pub search_bytes: u64,
-        /// Threads that earlier blocks of runs made, by their stacks: fibers are made ready for them before
+        /// Threads that earlier rounds of runs made, by their stacks: fibers are made ready for them before
         /// the run.
         pub stacks: [Stacks; STACKS],
         /// Functions whose calls are schedule points: where they are in the program's file, counted
         /// from where it is loaded; 0 for none.
         pub sync_offsets: [u64; SYNC_FUNCTIONS],
+<<<<<<< HEAD
         /// In a program with checks ([`CHECKS`](crate::check::CHECKS)): which of them makes the runs, counted from 1.
         pub check: u32,
+=======
+        /// In a program with checks ([`CHECKS`]): which of them makes the runs, counted from 1.
+        pub check_number: u32,
+>>>>>>> main
         /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork
         /// server that makes one run, with the seed above.
         pub first_run: u64,

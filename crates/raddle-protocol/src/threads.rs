@@ -29,7 +29,7 @@ shared! {
         pub state: u8,
         /// The kind of its next event.
         pub kind: u8,
-        /// Who holds what it waits for, or `u16::MAX`.
+        /// The thread that holds what it waits for, or `u16::MAX`.
         pub holder: u16,
         /// The kernel's thread id.
         pub tid: i32,

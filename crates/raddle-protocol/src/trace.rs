@@ -4,24 +4,29 @@ use raddle_core::MAX_THREADS;
 
 use crate::shared;
 
-/// Points of which it is noted who passed them.
-pub const PASSED: usize = 1 << 16;
+/// Points whose threads are noted.
+pub const POINT_THREADS: usize = 1 << 16;
 
 /// Steps whose objects are noted.
 pub const OBJECTS: usize = 1 << 16;
 
 shared! {
-    /// What the decisions of a run do not tell.
+    /// What the decisions of a run do not show.
     pub struct Trace {
-        /// Who created each thread, by thread id.
+        /// The creator of each thread, by thread id.
         pub parents: [u16; MAX_THREADS],
         /// Points that each thread passed while no other one was enabled but another one was alive, by thread id.
-        pub alone: [u32; MAX_THREADS],
+        pub points_without_choice: [u32; MAX_THREADS],
         /// The object of each recorded decision, as far as there is room.
         pub objects: [u64; OBJECTS],
+<<<<<<< HEAD
         /// How many points were passed since the second thread was created, in a serial run with [`PASSED`](crate::settings::flag::PASSED).
+=======
+        /// How many points were passed since the second thread was created, in a serial run with
+        /// [`flag::POINT_THREADS`].
+>>>>>>> main
         pub points: u64,
-        /// Who passed them, whether there was anything to decide or not, as far as there is room.
-        pub passed: [u16; PASSED],
+        /// The threads that passed them, whether there was anything to decide or not, as far as there is room.
+        pub point_threads: [u16; POINT_THREADS],
     }
 }

@@ -1,7 +1,8 @@
-//! A folder for the library that is the user's own, and the library in it.
+//! A folder for the library and the header that is the user's own, and the files in it.
 //!
-//! A library that is loaded into a program can do everything that the user can. So no other user may be able to write to
-//! the folder or the file, and the file is compared with the embedded bytes before each use.
+//! A library that is loaded into a program, or a header that is compiled into it, can do everything that the user can. So
+//! no other user may be able to write to the folder or the file, and the file is compared with the embedded bytes before
+//! each use.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -57,6 +58,12 @@ pub enum Refusal {
         /// The kernel's error.
         source: io::Error,
     },
+    /// Lists of folders for headers are separated by colons.
+    #[error("{path} has a colon in its name, so it cannot stand in C_INCLUDE_PATH")]
+    Colon {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The folder or the file in it cannot be created.
     #[error("{path}: {source}")]
     Io {
@@ -65,6 +72,14 @@ pub enum Refusal {
         /// What went wrong.
         source: io::Error,
     },
+}
+
+/// How a file came to be there.
+enum State {
+    /// It was there.
+    Intact,
+    /// It was missing or damaged.
+    Written,
 }
 
 /// A folder that the library can lie in.
@@ -94,19 +109,53 @@ impl Folder {
         &self.path
     }
 
-    /// The path of a file in this folder with this content.
+    /// The path of a library in this folder with this content.
     pub fn provide(&self, name: &str, content: &[u8], user: Uid) -> Result<PathBuf, Refusal> {
+        let (path, state) = self.place(name, content, user)?;
+        match state {
+            State::Intact => keep_young(&path),
+            State::Written => self.remove_unused(name),
+        }
+        load(&path).map_err(|source| Refusal::NotLoadable { path: self.path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// The path of a file in this folder with this content. A file that is intact keeps its time of modification.
+    pub fn keep(&self, name: &str, content: &[u8], user: Uid) -> Result<PathBuf, Refusal> {
+        Ok(self.place(name, content, user)?.0)
+    }
+
+    fn place(&self, name: &str, content: &[u8], user: Uid) -> Result<(PathBuf, State), Refusal> {
         let failed = |source| Refusal::Io { path: self.path.clone(), source };
         self.create().map_err(failed)?;
         self.check(user)?;
         let path = self.path.join(name);
         // A file that cannot be read is treated as damaged. If it cannot be replaced either, that is the error.
-        if !is_intact(&path, content, user).unwrap_or(false) {
-            self.write(&path, content).map_err(failed)?;
-            self.remove_unused(name);
+        if is_intact(&path, content, user).unwrap_or(false) {
+            return Ok((path, State::Intact));
         }
-        load(&path).map_err(|source| Refusal::NotLoadable { path: self.path.clone(), source })?;
-        Ok(path)
+        self.write(&path, name, content).map_err(failed)?;
+        Ok((path, State::Written))
+    }
+
+    /// A folder inside of this one, which is as safe.
+    pub fn inner(&self, name: &Path, user: Uid) -> Result<Folder, Refusal> {
+        self.create().map_err(|source| Refusal::Io { path: self.path.clone(), source })?;
+        self.check(user)?;
+        Ok(Folder { path: self.path.join(name) })
+    }
+
+    /// Refuses a folder that cannot stand in a list.
+    pub fn refuse_colon(&self) -> Result<(), Refusal> {
+        match self.path.as_os_str().as_encoded_bytes().contains(&b':') {
+            true => Err(Refusal::Colon { path: self.path.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Its path.
+    pub fn into_path(self) -> PathBuf {
+        self.path
     }
 
     /// Creates the folder and its parent, but nothing above: a home that does not exist is not created.
@@ -139,10 +188,9 @@ impl Folder {
     }
 
     /// Puts the file in place in one step: a reader finds either the old file or all of the new one.
-    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let read_only = Permissions::from_mode(0o400);
-        let mut file =
-            tempfile::Builder::new().prefix(".libraddle_runtime-").permissions(read_only).tempfile_in(&self.path)?;
+    fn write(&self, path: &Path, name: &str, content: &[u8]) -> io::Result<()> {
+        let (prefix, read_only) = (format!(".{name}-"), Permissions::from_mode(0o400));
+        let mut file = tempfile::Builder::new().prefix(&prefix).permissions(read_only).tempfile_in(&self.path)?;
         file.write_all(content)?;
         file.persist(path)?;
         Ok(())
@@ -176,11 +224,16 @@ fn is_intact(path: &Path, content: &[u8], user: Uid) -> io::Result<bool> {
     if !is_ours || metadata.len() != content.len() as u64 || !has_content(&mut file, content)? {
         return Ok(false);
     }
-    if age(metadata.modified()?) > DAY {
-        // A file that is in use stays young: see `remove_unused`.
-        file.set_modified(SystemTime::now())?;
-    }
     Ok(true)
+}
+
+/// A file that is in use stays young, so that `remove_unused` leaves it. If its time cannot be changed, a raddle of
+/// another build may remove it one day, and this one writes it again.
+fn keep_young(path: &Path) {
+    let Ok(file) = File::open(path) else { return };
+    if file.metadata().and_then(|metadata| metadata.modified()).is_ok_and(|time| age(time) > DAY) {
+        let _ = file.set_modified(SystemTime::now());
+    }
 }
 
 fn has_content(file: &mut File, content: &[u8]) -> io::Result<bool> {

@@ -1,13 +1,16 @@
 //! The runtime library, embedded: the build script builds it, [`RUNTIME`] has its bytes, and [`Image::file`] gives the
-//! path of a file with these bytes, to be named in `LD_PRELOAD`.
+//! path of a file with these bytes, to be named in `LD_PRELOAD`. In the same way [`HEADER`] is `raddle.h`, and
+//! [`Header::folder`] gives a folder for compilers to find it in.
 //!
 //! | module | one idea |
 //! |---|---|
 //! | `folder` | the cache folder: whom it belongs to, what is in it |
+//! | `header` | `raddle.h`, in the cache folder |
 //! | `memory` | a file in memory, where no folder can be used |
 //! | `origin` | which build a runtime library comes from, read from its file |
 
 mod folder;
+mod header;
 mod memory;
 mod origin;
 
@@ -19,6 +22,7 @@ use rustix::process::{geteuid, Uid};
 
 use folder::Folder;
 pub use folder::Refusal;
+pub use header::{Header, NoFolder, HEADER};
 use memory::MemoryFile;
 pub use origin::{check_layout, LayoutError, Origin};
 

@@ -1,8 +1,22 @@
 //! The library that raddle loads into the program under test.
 //!
-//! The folders are the boxes of the architecture: `points` (something is about to happen), `model`
-//! (who could go on), `scheduler` (asks the policy, keeps the books) and `switch` (makes it so). The
-//! policies themselves are in raddle-core.
+//! The folders are the boxes of the architecture:
+//!
+//! | Folder | What is in it |
+//! |---|---|
+//! | `process` | from exec to the end: finding the block, the fork server, checks, series of runs, failures |
+//! | `control` | the state of the runtime, and the way into the scheduler: `current`, `point`, `wait` |
+//! | `points` | something is about to happen: the functions that stand for libc's, one file per primitive |
+//! | `dispatch` | system calls that are made past these functions (syscall user dispatch) |
+//! | `access`, `race` | instrumented programs: the compiler's hooks, spin loops, leases; data races |
+//! | `model` | which threads can go on: the state of each primitive, as pure operations |
+//! | `scheduler` | counts steps, keeps the enabled set, asks the policy, logs the decision |
+//! | `switch` | makes the chosen thread run: fibers, OS threads, or the gate of parallel runs |
+//! | `signals` | handlers that only queue; delivery at schedule points |
+//! | `os` | system calls, output and the address space, without libc |
+//! | `verify` | with the feature of that name: compares the runtime's books with each other after every decision |
+//!
+//! The policies are in raddle-core.
 //!
 //! | module | one idea |
 //! |---|---|
@@ -24,7 +38,8 @@
 //! point, no panic.
 //!
 //! The library itself is a crate of type `cdylib` that depends on this one and calls [`runtime!`], or [`register!`] if it
-//! has policies of its own. raddle-runtime-image builds the library that comes with raddle.
+//! has policies of its own. raddle-runtime-image builds the library that comes with raddle. These two macros are all
+//! that this crate offers to others.
 //!
 //! The functions that nearly every run calls lie together, in the section `raddle_run`: the child of a fork
 //! server pays for each stretch of text that it is the first to touch, and the rest is eight times as long.
@@ -34,27 +49,29 @@
 #![allow(clippy::missing_safety_doc)]
 // The bodies that `interpose!` takes are meant to be unsafe code.
 #![allow(clippy::macro_metavars_in_unsafe)]
+// In a test binary nothing is exported, so the functions that stand for libc's are not used.
+#![cfg_attr(test, allow(dead_code))]
 
-pub mod access;
-pub mod check;
-pub mod control;
-pub mod dispatch;
-pub mod failure;
-pub mod library;
-pub mod memory;
-pub mod model;
-pub mod output;
-pub mod pointers;
-pub mod points;
-pub mod policies;
-pub mod race;
-pub mod scheduler;
-pub mod series;
-pub mod signals;
-pub mod start;
-pub mod switch;
-pub mod sys;
-pub mod tick;
-pub mod tls;
+mod access;
+mod control;
+mod dispatch;
+mod model;
+mod os;
+mod points;
+mod process;
+mod race;
+mod scheduler;
+mod signals;
+mod switch;
 #[cfg(feature = "verify")]
 mod verify;
+
+use os::sys::syscall;
+use points::{interpose, real};
+
+/// What the macros of this crate expand to.
+#[doc(hidden)]
+pub mod macro_support {
+    pub use crate::process::failure::internal;
+    pub use crate::process::policies::{register, validated};
+}

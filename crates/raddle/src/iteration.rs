@@ -1,8 +1,8 @@
 //! One iteration under control: the body's failure as text, with the place of a panic.
 //!
-//! A caught panic is a payload and nothing else: only the panic hook learns the location. The hook here remembers it for
-//! the thread that runs a body and always goes on to the hook that was there, so panics are printed as usual and the
-//! user's hooks work. A hook that is set later and does not call this one costs the location, not the message.
+//! A caught panic is a payload and nothing else: only the panic hook learns the location. The hook here remembers it
+//! for the thread that runs a body and always goes on to the hook that was there, so panics are printed as usual and
+//! the user's hooks work. A hook that is set later and does not call this one costs the location, not the message.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -11,8 +11,8 @@ use std::sync::Once;
 use std::thread;
 
 thread_local! {
-    /// Whether this thread is running a body. Threads that the body makes are not: who joins them decides what their
-    /// panics mean.
+    /// Whether this thread is running a body. Threads that the body makes are not: the thread that joins them decides
+    /// what their panics mean.
     static IN_BODY: Cell<bool> = const { Cell::new(false) };
     /// The last panic in a body of this thread.
     static LAST: RefCell<Option<Seen>> = const { RefCell::new(None) };
@@ -50,7 +50,7 @@ fn remember(info: &PanicHookInfo<'_>) {
 pub(crate) fn run(body: &dyn Fn() -> Option<String>) -> Option<String> {
     spend_token();
     IN_BODY.set(true);
-    // What the body shares with other iterations is its own affair: after a failure there is no next one.
+    // What the body shares with other iterations is its own affair: after a failure there is no next iteration.
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     IN_BODY.set(false);
     match result {

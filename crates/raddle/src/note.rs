@@ -7,7 +7,7 @@
 macro_rules! note {
     () => {
         #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
-        // SAFETY: what is assembled goes to another section; here, it is no instruction at all.
+        // SAFETY: what is assembled goes to another section; it adds no instruction here.
         unsafe {
             core::arch::asm!(
                 ".pushsection .note.raddle,\"a\",@note",

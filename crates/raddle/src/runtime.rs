@@ -6,7 +6,7 @@ use std::ptr;
 use crate::iteration;
 use crate::settings::{c_string, Settings};
 
-/// `struct raddle_options`. A field that is zero is not said.
+/// `struct raddle_options`. A field that is zero is not set.
 #[repr(C)]
 struct Options {
     size: usize,

@@ -1,4 +1,4 @@
-//! What a test and the environment say about a check.
+//! The settings of a check, from the test and the environment.
 
 use std::ffi::{CString, OsString};
 use std::fmt::Display;
@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// The largest number of runs and of steps; it is the command line's as well.
 const MOST: u64 = u64::MAX / 2;
 
-/// What is said about a check. `None` is not said, and raddle has a default.
+/// The settings of a check. For `None` raddle has a default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Settings {
     pub name: Option<String>,

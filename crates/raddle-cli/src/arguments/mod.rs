@@ -44,10 +44,12 @@ pub enum Command {
     Policies(Policies),
     /// Say what works on this machine and what does not, and why
     Doctor(Doctor),
+    /// Print the folder that has raddle.h, for compilers: cc -I"$(raddle header)" test.c
+    Header(Header),
     /// Print a completion script for a shell
     Completions(Completions),
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or write the pages of all commands to a folder
+    Man(Man),
 }
 
 /// `raddle test`.
@@ -70,7 +72,7 @@ pub struct Test {
 pub struct Replay {
     /// The schedule file or bundle
     pub schedule: PathBuf,
-    /// How often
+    /// Replay it N times
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub runs: u64,
     /// Write the results as JSON; - is standard output
@@ -91,19 +93,19 @@ pub struct Replay {
 #[derive(Args, Clone, Debug, Default)]
 #[command(allow_negative_numbers = true)]
 pub struct Compare {
-    /// The policies, separated by commas or semicolons (can be repeated) [default: all]
+    /// Compare these policies, separated by commas or semicolons (can be repeated) [default: all]
     #[arg(long, visible_alias = "policy", value_name = "A,B:KEY=VALUE,…")]
     pub policies: Vec<String>,
-    /// How many runs of each program under each policy [default: 1000]
+    /// Make N runs of each program under each policy [default: 1000]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// How many campaigns, each with a seed of its own, for the runs to the first failure [default: 5]
+    /// Make R campaigns, each with a seed of its own, for the runs to the first failure [default: 5]
     #[arg(long, value_name = "R")]
     pub repeat: Option<u64>,
     /// Compare on all programs of a folder that have a header; raddle compiles them
     #[arg(long, value_name = "DIR")]
     pub suite: Option<PathBuf>,
-    /// Only programs of the folder whose names contain this
+    /// Take only programs of the folder whose names contain this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
     /// Write the results as JSON; - is standard output
@@ -124,7 +126,7 @@ pub struct Compare {
     /// Give one policy on one program at most N seconds: what is cut short has fewer runs, and says so
     #[arg(long, value_name = "N")]
     pub limit: Option<f64>,
-    /// Where the programs of a folder are built, in a folder `build` [default: .raddle]
+    /// Build the programs of a folder below this one, in `build` [default: .raddle]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print no table and no progress
@@ -171,9 +173,17 @@ pub struct Policies {
 /// `raddle doctor`.
 #[derive(Args, Debug)]
 pub struct Doctor {
-    /// The runtime library [default: $RADDLE_RUNTIME, or near this program]
+    /// The runtime library [default: $RADDLE_RUNTIME, or the one in this program]
     #[arg(long, value_name = "FILE")]
     pub runtime: Option<PathBuf>,
+}
+
+/// `raddle header`.
+#[derive(Args, Debug)]
+pub struct Header {
+    /// Print the header itself, to be kept in a project
+    #[arg(long)]
+    pub text: bool,
 }
 
 /// `raddle completions`.
@@ -181,6 +191,17 @@ pub struct Doctor {
 pub struct Completions {
     /// The shell
     pub shell: clap_complete::Shell,
+    /// Write the scripts for raddle and cargo-raddle to a folder, named as the shell expects
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// `raddle man`.
+#[derive(Args, Debug)]
+pub struct Man {
+    /// Write a page for each command of raddle and cargo raddle to a folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -62,24 +62,24 @@ options! {
         /// Start the program anew for each run instead of forking it before main
         #[arg(long)]
         pub exec: bool,
-        /// How threads are switched: fiber or os [default: fiber, where that is sound]
+        /// Switch threads as fibers or as OS threads: fiber or os [default: fiber, where that is sound]
         #[arg(long, value_name = "HOW")]
         pub switch: Option<String>,
-        /// The runtime library, for policies of your own [default: $RADDLE_RUNTIME, or raddle's own]
+        /// Load this runtime library, for policies of your own [default: $RADDLE_RUNTIME, or raddle's own]
         #[arg(long, value_name = "FILE")]
         pub runtime: Option<PathBuf>,
     }
 
     /// What decides runs, and how they are made.
     pub struct RunOptions {
-        /// The seed that all choices come from [default: random, printed]
+        /// Draw all choices from this seed [default: random, printed]
         #[arg(long, value_name = "S")]
         pub seed: Option<u64>,
-        /// Which operations are schedule points: sync, atomic, race or memory [default: the richest that
+        /// Choose which operations are schedule points: sync, atomic, race or memory [default: the richest that
         /// the program offers, race or atomic for an instrumented one and sync for others]
         #[arg(long, value_name = "LEVEL")]
         pub points: Option<String>,
-        /// How many runs go on at once, each on a core of its own [default: 1]
+        /// Make N runs at once, each on a core of its own [default: 1]
         #[arg(long, value_name = "N")]
         pub jobs: Option<usize>,
         /// Cut runs after N steps [default: 1000000]
@@ -93,10 +93,10 @@ options! {
         /// costs speed [default: 138 of the first 1034 runs]
         #[arg(long, value_name = "N")]
         pub coverage: Option<u64>,
-        /// The exit status of a good run [default: 0]
+        /// Expect this exit status of a good run [default: 0]
         #[arg(long, value_name = "CODE")]
         pub expect_exit: Option<i32>,
-        /// The probability per point that the starvation guard overrides the policy [default: 0.001]
+        /// Let the starvation guard override the policy with probability P per point [default: 0.001]
         #[arg(long, value_name = "P", conflicts_with = "no_guard")]
         pub guard: Option<f64>,
         /// Switch the starvation guard off
@@ -119,22 +119,26 @@ options! {
 
     /// Options of `raddle test`; each can have a default in the section `[test]` of raddle.toml.
     pub struct TestOptions {
-        /// The policy that decides which thread goes next [default: portfolio]
+        /// Choose the policy that decides which thread goes next [default: portfolio]
         #[arg(long, value_name = "NAME[:KEY=VALUE,…]")]
         pub policy: Option<String>,
-        /// How many runs [default: 1000]
+        /// Make N runs [default: 1000]
         #[arg(long, value_name = "N")]
         pub runs: Option<u64>,
-        /// What else is a failure: race (a data race)
+        /// What decides the runs.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub run: RunOptions,
+        /// Treat this as a failure, too: race (a data race)
         #[arg(long, value_name = "WHAT")]
         pub fail_on: Option<String>,
-        /// Races to ignore, in ThreadSanitizer's format
+        /// Ignore the races that a file lists, in ThreadSanitizer's format
         #[arg(long, value_name = "FILE")]
         pub suppressions: Option<PathBuf>,
         /// Stop exploring after N seconds
         #[arg(long, value_name = "N")]
         pub time: Option<f64>,
-        /// Where schedules of failures go [default: .raddle]
+        /// Write schedules of failures to this folder [default: .raddle]
         #[arg(long, value_name = "DIR")]
         pub out: Option<PathBuf>,
         /// Write the results as JSON; - is standard output
@@ -149,11 +153,11 @@ options! {
         /// Go on after a failure, and count how often each one happens
         #[arg(long)]
         pub keep_going: bool,
-        /// The standard output of a good run
+        /// Expect the standard output that this file has
         #[arg(long, value_name = "FILE")]
         pub expect_output: Option<PathBuf>,
-        /// A shell command that fails when a run was bad; it finds RADDLE_STDOUT and RADDLE_STDERR
-        /// (files) and RADDLE_STATUS (the exit status) in its environment
+        /// Judge each run by a shell command, which fails when the run was bad; it finds RADDLE_STDOUT and
+        /// RADDLE_STDERR (files) and RADDLE_STATUS (the exit status) in its environment
         #[arg(long, value_name = "COMMAND")]
         pub check: Option<String>,
         /// Make calls of this function of the program schedule points (can be repeated)
@@ -165,10 +169,6 @@ options! {
         /// Explore each test of a GoogleTest, Catch2 or Rust test program on its own
         #[arg(long)]
         pub each_test: bool,
-        /// What decides the runs.
-        #[command(flatten)]
-        #[serde(flatten)]
-        pub run: RunOptions,
     }
 }
 

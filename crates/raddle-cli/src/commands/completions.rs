@@ -1,47 +1,48 @@
-//! `raddle completions` and `raddle man`: what packagers install beside the binary.
+//! `raddle completions`: scripts with which shells complete command lines.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
+use clap_complete::{Generator, Shell};
 
-use super::print;
+use super::{print, write_files};
 use crate::arguments::{self, Cli};
 use crate::error::Error;
 use raddle_report::exit_code;
 
-/// Prints a completion script.
+/// Prints a completion script, or writes those of both binaries to a folder.
 pub fn run(args: &arguments::Completions) -> Result<u8, Error> {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "raddle", &mut script);
-    print(&String::from_utf8_lossy(&script));
-    Ok(exit_code::OK)
-}
-
-/// Prints the manual page: raddle itself, then each command.
-pub fn man() -> Result<u8, Error> {
-    let failed = |source: io::Error| Error::Write { path: PathBuf::from("-"), source };
-    print(&manual().map_err(failed)?);
-    Ok(exit_code::OK)
-}
-
-fn manual() -> io::Result<String> {
-    let mut command = Cli::command();
-    command.build();
-    let mut page = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let man = clap_mangen::Man::new(sub.clone());
-        let mut options = Vec::new();
-        man.render_synopsis_section(&mut options)?;
-        man.render_description_section(&mut options)?;
-        man.render_options_section(&mut options)?;
-        // Within one page the sections of a command are sub-sections.
-        let name = sub.get_name().to_uppercase();
-        let options = String::from_utf8_lossy(&options).replace(".SH ", ".SS ");
-        page.extend_from_slice(format!(".SH \"RADDLE {name}\"\n{options}").as_bytes());
+    match &args.out {
+        Some(folder) => write(args.shell, folder)?,
+        None => print(&script(args.shell, Cli::command(), "raddle")),
     }
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    Ok(exit_code::OK)
+}
+
+fn write(shell: Shell, folder: &Path) -> Result<(), Error> {
+    let binaries = [("raddle", Cli::command()), ("cargo-raddle", cargo())];
+    let files = binaries.map(|(binary, command)| (file_name(shell, binary), script(shell, command, binary)));
+    write_files(folder, files)
+}
+
+/// The binary `cargo-raddle` as it is called without cargo: shells complete the words after the name of a binary.
+fn cargo() -> Command {
+    crate::cargo::command().name("cargo-raddle").bin_name("cargo-raddle")
+}
+
+fn script(shell: Shell, mut command: Command, binary: &str) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, binary, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The name under which a shell looks for the script of a binary.
+fn file_name(shell: Shell, binary: &str) -> String {
+    match shell {
+        // Older releases of bash-completion know no ending.
+        Shell::Bash => binary.to_string(),
+        _ => shell.file_name(binary),
+    }
 }
 
 #[cfg(test)]
@@ -49,11 +50,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manual_names_every_option_of_test() {
-        let page = manual().expect("rendered");
-        for option in ["policy", "runs", "seed", "keep\\-going", "expect\\-output"] {
-            assert!(page.contains(option), "{option} is missing");
-        }
-        assert!(page.contains(".SH \"RADDLE REPLAY\""));
+    fn scripts_are_named_as_shells_expect() {
+        let names = |shell| ["raddle", "cargo-raddle"].map(|binary| file_name(shell, binary));
+        assert_eq!(names(Shell::Bash), ["raddle", "cargo-raddle"]);
+        assert_eq!(names(Shell::Zsh), ["_raddle", "_cargo-raddle"]);
+        assert_eq!(names(Shell::Fish), ["raddle.fish", "cargo-raddle.fish"]);
+    }
+
+    #[test]
+    fn both_binaries_are_completed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("new/folder");
+        write(Shell::Bash, &out).expect("written");
+        let text = |name: &str| std::fs::read_to_string(out.join(name)).expect("a script");
+        assert!(text("raddle").contains("--keep-going") && text("raddle").contains(" raddle\n"));
+        assert!(text("cargo-raddle").contains("--no-fail-fast") && text("cargo-raddle").contains(" cargo-raddle\n"));
     }
 }

@@ -1,73 +1,24 @@
 //! `raddle test --dry-run`: what would and would not be controlled, without running anything.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use raddle_protocol::{Escape, Points};
-
+use raddle_engine::preview::Preview;
+use raddle_inspect::elf::{Language, Program};
 use raddle_protocol::hooks::offers;
+use raddle_protocol::Points;
+use raddle_report::exit_code;
 
 use super::print;
 use crate::error::Error;
-use raddle_inspect::dynamic_symbols;
-use raddle_inspect::elf::{Language, Program};
-use raddle_inspect::libraries;
-use raddle_report::exit_code;
-
-/// Functions that are known to stay outside control, by the beginnings of their names, with the
-/// reason.
-const UNCONTROLLED: &[(&str, &str)] = &[
-    ("timer_create", "timers run on the real clock"),
-    ("timer_settime", "timers run on the real clock"),
-    ("timerfd_", "timers run on the real clock"),
-    ("io_uring_", "io_uring completes behind the program's back"),
-    ("aio_", "asynchronous input and output uses threads of its own"),
-    ("lio_listio", "asynchronous input and output uses threads of its own"),
-    ("mq_", "message queues are shared between processes"),
-    ("msgrcv", "System V message queues are shared between processes"),
-    ("msgsnd", "System V message queues are shared between processes"),
-    ("semop", "System V semaphores are shared between processes"),
-    ("semtimedop", "System V semaphores are shared between processes"),
-    ("process_vm_", "other processes' memory is outside"),
-    ("clone", "threads made by clone itself run outside control"),
-    ("setcontext", "user contexts switch stacks behind the scheduler's back"),
-    ("swapcontext", "user contexts switch stacks behind the scheduler's back"),
-];
-
-/// Libraries whose own calls say nothing about the program.
-const SYSTEM: &[&str] = &["libc.so", "ld-linux", "libm.so", "libgcc_s", "libpthread.so", "libdl.so", "librt.so"];
-
-/// A library of the program, and what it leaves to others.
-struct Library {
-    name: String,
-    undefined: BTreeSet<String>,
-}
 
 /// Prints what would be controlled, with these points or else the richest that there are.
 pub fn run(program: &Program, runtime: &Path, points: Option<Points>) -> Result<u8, Error> {
-    let failed = |source| Error::Read { path: runtime.to_path_buf(), source };
-    let exported = dynamic_symbols::exported(runtime).map_err(failed)?;
-    print(&text(program, points, &libraries(program), &exported));
+    print(&text(program, points, Preview::of(program, runtime)?));
     Ok(exit_code::OK)
 }
 
-/// The libraries that may act for the program; those that cannot be read are left out, because
-/// starting the program will say so.
-fn libraries(program: &Program) -> Vec<Library> {
-    let Some(loader) = &program.interpreter else {
-        return Vec::new();
-    };
-    let loaded = libraries::loaded(&program.path, loader, None).unwrap_or_default();
-    let others = loaded.into_iter().filter(|library| !SYSTEM.iter().any(|name| library.name.starts_with(name)));
-    let read = others.filter_map(|library| {
-        let undefined = dynamic_symbols::undefined(library.path.as_deref()?).ok()?;
-        Some(Library { name: library.name, undefined })
-    });
-    read.collect()
-}
-
-fn text(program: &Program, points: Option<Points>, libraries: &[Library], exported: &BTreeSet<String>) -> String {
+fn text(program: &Program, points: Option<Points>, preview: Preview) -> String {
     let mut out = String::new();
     let language = match program.language {
         Language::C => "C",
@@ -87,25 +38,10 @@ fn text(program: &Program, points: Option<Points>, libraries: &[Library], export
     fact("instrumented", offered(program));
     fact("points", &points_text(program, points));
 
-    let controlled = program.undefined.iter().filter(|name| exported.contains(*name)).cloned();
-    section(&mut out, "controlled calls of the program", controlled.collect());
-    let through = libraries.iter().filter_map(|library| {
-        let names: Vec<_> = library.undefined.intersection(exported).map(String::as_str).collect();
-        (!names.is_empty()).then(|| format!("{}: {}", library.name, names.join(", ")))
-    });
+    section(&mut out, "controlled calls of the program", preview.controlled);
+    let through = preview.through_libraries.iter().map(|(library, names)| format!("{library}: {}", names.join(", ")));
     section(&mut out, "controlled calls of its libraries", through.collect());
-
-    let own = program.undefined.iter().map(|name| (name, String::new()));
-    let theirs = libraries.iter().flat_map(|l| l.undefined.iter().map(|name| (name, format!(" in {}", l.name))));
-    let mut outside: Vec<_> = own
-        .chain(theirs)
-        .filter(|(name, _)| !exported.contains(*name))
-        .filter_map(|(name, place)| Some(format!("{name}{place}: {}", reason(name)?)))
-        .collect();
-    if program.language == Language::Rust && !program.instrumented() {
-        outside.push(Escape::Futex.text().to_string());
-    }
-    section(&mut out, "not controlled, if it is called", outside);
+    section(&mut out, "not controlled, if it is called", preview.outside);
     out
 }
 
@@ -130,15 +66,6 @@ fn points_text(program: &Program, asked: Option<Points>) -> String {
         Some(lack) => format!("{}, but {lack}", points.name()),
         None => points.name().to_string(),
     }
-}
-
-/// Why a function stays outside control, if it does.
-fn reason(name: &str) -> Option<&'static str> {
-    UNCONTROLLED.iter().find(|(start, _)| matches_name(start, name)).map(|(_, reason)| *reason)
-}
-
-fn matches_name(start: &str, name: &str) -> bool {
-    name == start || (start.ends_with('_') && name.starts_with(start))
 }
 
 fn section(out: &mut String, title: &str, lines: Vec<String>) {
@@ -167,12 +94,17 @@ mod tests {
             debug_info: true,
             checks: false,
         };
-        let exported = BTreeSet::from(["pthread_mutex_lock".to_string(), "pthread_create".to_string()]);
-        let library = Library {
-            name: "libstdc++.so.6".into(),
-            undefined: BTreeSet::from(["pthread_create".to_string(), "aio_read".to_string()]),
+        let preview = Preview {
+            controlled: vec!["pthread_mutex_lock".into()],
+            through_libraries: vec![("libstdc++.so.6".into(), vec!["pthread_create".into()])],
+            outside: vec![
+                "timerfd_create: timers run on the real clock".into(),
+                "clone: threads made by clone itself run outside control".into(),
+                "aio_read in libstdc++.so.6: asynchronous input and output uses threads of its own".into(),
+                raddle_protocol::Escape::Futex.text().into(),
+            ],
         };
-        insta::assert_snapshot!(text(&program, None, &[library], &exported));
+        insta::assert_snapshot!(text(&program, None, preview));
     }
 
     #[test]

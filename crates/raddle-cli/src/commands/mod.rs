@@ -6,6 +6,8 @@ pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod dry_run;
+pub(crate) mod header;
+pub(crate) mod man;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod test;
@@ -18,6 +20,20 @@ use crate::error::Error;
 /// Prints to standard output. A reader that has gone away is no error.
 pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Writes files to a folder, which is created if it is not there.
+fn write_files(folder: &Path, files: impl IntoIterator<Item = (String, String)>) -> Result<(), Error> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| Error::Write { path, source }
+    };
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(failed(&path))?;
+    }
+    Ok(())
 }
 
 /// Writes JSON to a file, or to standard output for `-`.

@@ -1,8 +1,10 @@
 //! `raddle cc` and `raddle c++`: the real compiler, with ThreadSanitizer's instrumentation switched on when
-//! it compiles, and with raddle's hooks in place of ThreadSanitizer's library when it links.
+//! it compiles, and with raddle's hooks in place of ThreadSanitizer's library when it links. The compiler finds
+//! `#include <raddle.h>` by itself.
 
 pub mod arguments;
 pub mod compiler;
+mod header;
 pub mod plan;
 mod process;
 pub mod response_file;
@@ -139,12 +141,19 @@ fn visible() -> Result<Visible, CompileError> {
 }
 
 fn execute(compiler: &Compiler, words: &[OsString]) -> Result<u8, CompileError> {
-    process::run(compiler.command().args(words)).map_err(|error| match error {
+    let mut command = compiler.command();
+    let missing = header::offer(&mut command).err();
+    let result = process::run(command.args(words)).map_err(|error| match error {
         process::ProcessError::Start(source) => CompileError::start(compiler.program(), source),
         process::ProcessError::Killed(signal) => {
             CompileError::Killed { compiler: compiler.program().to_string_lossy().into_owned(), signal }
         }
-    })
+    });
+    // Few programs need the header. Only for one that does not compile may this be the reason.
+    if let (Ok(1..), Some(reason)) = (&result, missing) {
+        eprintln!("raddle: note: #include <raddle.h> may not have been found: {reason}");
+    }
+    result
 }
 
 /// A temporary folder, made when there is something to put into it.

@@ -22,7 +22,9 @@ const THREADS: usize = 32;
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amount {
+    /// Failures only.
     Quiet,
+    /// What a person wants to know.
     Normal,
     /// Each place that was seen to race, too.
     Verbose,

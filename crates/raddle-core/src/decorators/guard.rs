@@ -109,20 +109,20 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.end();
     }
 
-    fn undo(&mut self) {
-        self.inner.undo();
+    fn run_discarded(&mut self) {
+        self.inner.run_discarded();
     }
 
-    fn watches(&self) -> bool {
-        self.inner.watches()
+    fn sees_every_point(&self) -> bool {
+        self.inner.sees_every_point()
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
-        self.inner.alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        self.inner.no_choice(point);
     }
 
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.inner.pick(waiters)
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.inner.choose_waiter(waiters)
     }
 
     fn bound(&self) -> Option<u32> {
@@ -133,8 +133,8 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.gaps()
     }
 
-    fn over(&self) -> Option<Explored> {
-        self.inner.over()
+    fn exhausted(&self) -> Option<Explored> {
+        self.inner.exhausted()
     }
 }
 

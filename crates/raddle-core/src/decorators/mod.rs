@@ -1,5 +1,5 @@
 //! Decorators: things that wrap a policy instead of being flags inside one.
 
 pub mod guard;
-pub mod order;
+pub mod parallel_replay;
 pub mod replay;

@@ -19,7 +19,7 @@ impl Decision {
         Decision(u32::from(thread.0) | (kind as u32) << 16)
     }
 
-    /// Who took the step.
+    /// The thread that took the step.
     pub fn thread(self) -> ThreadId {
         ThreadId(self.0 as u16)
     }
@@ -92,8 +92,8 @@ impl Policy for Replay<'_> {
 }
 
 impl Replay<'_> {
-    /// Who of these threads, a bit each, is woken, if the recording says it.
-    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    /// Which of these threads, one bit each, is woken, if the recording says so.
+    pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         let expected = self.recording.get(self.at).copied().filter(|next| next.kind() == Some(EventKind::Woken))?;
         self.at += 1;
         let t = expected.thread();

@@ -100,11 +100,11 @@ impl Policy for AtomFuzzer {
         chosen
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         true
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
+    fn no_choice(&mut self, point: &Point<'_>) {
         if let Some(t) = point.enabled.first() {
             self.note(t, &point.pending[t.index()]);
         }
@@ -126,7 +126,7 @@ impl AtomFuzzer {
         me
     }
 
-    /// The current thread cannot go on: one that is not paused, or, when there is none, one that is.
+    /// The current thread cannot go on: a thread that is not paused, or, if all are, one that is.
     fn go_on(&mut self, point: &Point<'_>) -> ThreadId {
         let chosen = match self.free(point, point.current) {
             Some(t) => t,

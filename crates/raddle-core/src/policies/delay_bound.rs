@@ -1,10 +1,10 @@
-//! Delay bounding with random delays: a deterministic schedule, but for a few delays at random steps.
+//! Delay bounding with random delays: a deterministic schedule, except for a few delays at random steps.
 //!
-//! The sampling sister of [`super::idb`] (Emmi, Qadeer, Rakamarić, POPL'11). The scheduler goes round-robin over the ids
-//! and preempts nobody: the current thread goes on; when it cannot, or has just done something without progress, the
-//! next one that can follows. A delay skips the thread whose turn it is. There are so many of them, drawn before the
-//! run among the k steps. Many bugs need one: with n delays in k steps a bug of n delays has a probability of at least
-//! 1/k^n in each run, whatever the number of threads is.
+//! The sampling sister of [`super::idb`] (Emmi, Qadeer, Rakamarić, POPL'11). The scheduler goes round-robin over the
+//! ids and preempts no thread: the current thread goes on; when it cannot, or has just done something without progress,
+//! the next one that can follows. A delay skips the thread whose turn it is. Their number and steps are drawn before
+//! the run among the k steps. Many bugs need one: with n delays in k steps a bug of n delays has a probability of at
+//! least 1/k^n in each run, whatever the number of threads is.
 //!
 //! Delays may be drawn close to the end, or to the beginning, of the run: then their distance from it is drawn so that
 //! each doubling of it is equally likely.
@@ -20,7 +20,7 @@
 //!
 //! k is learned, as for [`super::pct`].
 
-use super::changes;
+use super::change_points;
 use crate::event::EventKind;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
@@ -29,7 +29,7 @@ use crate::thread::ThreadId;
 /// The most delays.
 const MOST: usize = 64;
 
-/// With `points=last`: the next delay comes within so many steps.
+/// With `points=last`: the next delay comes within this many steps.
 const SOON: u64 = 16;
 
 /// How the command line knows this policy.
@@ -92,7 +92,7 @@ impl Policy for DelayBound {
         if run.parameters[2] as u32 == LAST {
             return self.draw_last(run, &mut rng);
         }
-        let k = changes::steps(run.parameters[1], run.profile.steps);
+        let k = change_points::steps(run.parameters[1], run.profile.steps);
         self.at[..self.delays].fill_with(|| match run.parameters[2] as u32 {
             0 => rng.below(k),
             1 => small(&mut rng, k),
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_delay_skips_one_thread() {
         let expected = [
-            // Before each step but the last three, where nobody else is left, or is skipped to.
+            // Before each step except for the last three, where no other thread is left, or is skipped to.
             vec![1, 1, 1, 2, 0, 0],
             vec![0, 1, 1, 1, 2, 0],
             vec![0, 0, 2, 1, 1, 1],

@@ -1,14 +1,14 @@
 //! Depth-first search: every schedule, one after the other.
 //!
 //! The baseline of Thomson, Donaldson and Betts (PPoPP'14). The stack holds the choices of the last run. The next
-//! run repeats them up to the last choice that has an alternative, takes that, and then preempts nobody until it
+//! run repeats them up to the last choice that has an alternative, takes that, and then preempts no thread until it
 //! ends; each choice on its way is a new entry of the stack.
 //!
 //! Two reductions leave out schedules that differ from others by the order of independent operations only (see
 //! [`super::search::independence`]):
 //! - `sleep`: sleep sets (Godefroid, 1996). Once a thread was tried at a choice, it sleeps while the alternatives are
-//!   explored, until somebody does something that depends on its next operation. Of all schedules that are equal up
-//!   to independent operations exactly one is explored to its end. Runs that come to a point where all enabled
+//!   explored, until another thread does something that depends on its next operation. Of all schedules that are equal
+//!   up to independent operations exactly one is explored to its end. Runs that come to a point where all enabled
 //!   threads sleep are redundant: nothing can follow that was not explored; they go on to their end without a choice.
 //! - `dpor`: source sets with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL'14). Alternatives are tried only
 //!   where a race asks for them: see [`super::search::trace`].
@@ -24,7 +24,7 @@ use super::search::{each, first, only, Choice, Threads, THREADS};
 use crate::policy::{Descriptor, Explored, Gap, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::thread::ThreadId;
 
-/// Choices of a run that are kept; at later ones nobody is preempted.
+/// Choices of a run that are kept; at later ones no thread is preempted.
 pub const DEPTH: usize = 1 << 16;
 
 /// How the command line knows this policy.
@@ -49,17 +49,17 @@ const DPOR: u8 = 2;
 /// A choice. Valid when zeroed.
 #[repr(C)]
 struct Node {
-    /// Who could go on, to notice a program that does not do the same again.
+    /// The threads that could go on, to notice a program that does not do the same again.
     enabled: Threads,
-    /// Who of them may be tried.
+    /// Those of them that may be tried.
     allowed: Threads,
-    /// Who is still to be tried.
+    /// The threads still to be tried.
     todo: Threads,
-    /// Who was tried, the one on the way included.
+    /// The threads that were tried, the one on the way included.
     done: Threads,
-    /// Who slept when the choice was met.
+    /// The threads that slept when the choice was met.
     sleep: Threads,
-    /// Who is on the way.
+    /// The thread on the way.
     chosen: u8,
 }
 
@@ -89,7 +89,7 @@ pub struct Dfs {
     finished: bool,
     reduction: u8,
     course: Course,
-    /// What is explored, but for the last run.
+    /// What is explored, except for the last run.
     explored: Explored,
     /// Choices on the stack.
     len: usize,
@@ -97,7 +97,7 @@ pub struct Dfs {
     at: usize,
     /// Choices that this run was to repeat.
     prefix: usize,
-    /// Who sleeps at the next point.
+    /// The threads that sleep at the next point.
     sleep: Threads,
     fair: Fair,
     nodes: [Node; DEPTH],
@@ -158,7 +158,7 @@ impl Dfs {
         }
     }
 
-    /// What a new choice is, and who goes first.
+    /// A new choice, and the thread that goes first.
     #[inline]
     fn branch(&mut self, choice: &Choice) -> usize {
         let awake = choice.allowed & !self.sleep;
@@ -295,7 +295,7 @@ impl Policy for Dfs {
         ThreadId(chosen as u16)
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
+    fn no_choice(&mut self, point: &Point<'_>) {
         if self.course != Course::Explores {
             return;
         }
@@ -315,11 +315,11 @@ impl Policy for Dfs {
         }
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         self.reduction >= SLEEP
     }
 
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         match self.course {
             Course::Explores => self.pick_waiter(waiters).map(|t| ThreadId(t as u16)),
             // Any will do.
@@ -328,7 +328,7 @@ impl Policy for Dfs {
         }
     }
 
-    fn undo(&mut self) {
+    fn run_discarded(&mut self) {
         self.undone = true;
     }
 
@@ -340,7 +340,7 @@ impl Policy for Dfs {
         self.explored.gaps
     }
 
-    fn over(&self) -> Option<Explored> {
+    fn exhausted(&self) -> Option<Explored> {
         self.finished.then_some(self.explored)
     }
 }
@@ -366,7 +366,7 @@ mod tests {
                 runs.push(ran);
             }
         }
-        let explored = policy.over().expect("it is over");
+        let explored = policy.exhausted().expect("it is over");
         assert_eq!(explored.schedules, runs.len() as u64);
         (runs, explored)
     }
@@ -419,7 +419,7 @@ mod tests {
         }
     }
 
-    /// The runs of a reduction are one of each class of equal schedules, on so many random programs.
+    /// The runs of a reduction are one of each class of equal schedules, on many random programs.
     fn one_of_each_class(reduction: f64, seed: u64, programs: usize) {
         let mut rng = Rng::new(seed);
         let (mut tried, mut picked) = (0, 0);
@@ -480,7 +480,7 @@ mod tests {
             let mut policy = Dfs::boxed();
             let mut found = BTreeSet::new();
             while let Some(again) = run(&mut policy, &program, &[reduction], 3) {
-                policy.undo();
+                policy.run_discarded();
                 let ran = run(&mut policy, &program, &[reduction], usize::MAX).expect("it is made again");
                 assert_eq!(ran.schedule[..3], again.schedule);
                 assert!(found.insert(ran.schedule));
@@ -500,7 +500,7 @@ mod tests {
         assert!(runs.iter().all(|ran| !ran.cut && ran.schedule.len() < 30), "{runs:?}");
         assert_eq!((explored.gaps, explored.fair), (0, true));
         assert_eq!(schedules(&runs).len(), runs.len());
-        // Somebody spins not at all, and somebody spins.
+        // In some runs no thread spins, and in some one does.
         assert!(runs.iter().any(|ran| ran.schedule.len() == 4) && runs.iter().any(|ran| ran.schedule.len() > 5));
         let (_, explored) = complete(&program, SOURCE_SETS);
         assert_eq!(explored.gaps, 1 << Gap::Spins as u32);
@@ -512,7 +512,7 @@ mod tests {
         run(&mut policy, &Program::straight(&[2, 2]), &[NONE], usize::MAX);
         run(&mut policy, &Program::straight(&[2, 1, 1]), &[NONE], usize::MAX);
         while run(&mut policy, &Program::straight(&[2, 1, 1]), &[NONE], usize::MAX).is_some() {}
-        let explored = policy.over().expect("it is over");
+        let explored = policy.exhausted().expect("it is over");
         assert_eq!(explored.gaps, 1 << Gap::Unstable as u32);
     }
 

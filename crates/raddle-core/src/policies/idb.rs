@@ -2,9 +2,9 @@
 //! and so on.
 //!
 //! Emmi, Qadeer and Rakamarić (POPL'11), as Thomson, Donaldson and Betts (PPoPP'14) compare it. The scheduler goes
-//! round-robin over the ids and preempts nobody: the current thread goes on; when it cannot, or has just done
+//! round-robin over the ids and preempts no thread: the current thread goes on; when it cannot, or has just done
 //! something without progress, the next one that can follows. A delay skips the thread whose turn it is; to skip k
-//! threads at one point costs k delays. Under each bound only the schedules are explored that have exactly so many
+//! threads at one point costs k delays. Under each bound only the schedules are explored that have exactly that many
 //! delays: see [`super::search::frontier`].
 //!
 //! There is no reduction: together with a bound it would leave out schedules that nothing else covers.
@@ -31,9 +31,9 @@ pub type Idb = Bounded<Delays>;
 /// Delays off the deterministic schedule.
 pub struct Delays;
 
-/// The thread that comes after so many delays.
+/// The thread that comes after `delays` delays.
 fn after(choice: &Choice, delays: usize) -> usize {
-    // Whoever has its turn first: the thread that arrived, or the one behind it.
+    // The thread whose turn is first: the one that arrived, or the one behind it.
     let stays = choice.current.is_some() && !choice.gives_way;
     let turn = if stays { choice.arrived } else { choice.arrived + 1 };
     let before = only(turn.min(63)).wrapping_sub(1) | if turn > 63 { only(63) } else { 0 };

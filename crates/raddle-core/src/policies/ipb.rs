@@ -3,7 +3,7 @@
 //! Musuvathi and Qadeer (PLDI'07), as Thomson, Donaldson and Betts (PPoPP'14) compare it. A preemption is a switch
 //! away from a thread that could go on. Where the current thread cannot, or has just done something without
 //! progress, any other one may follow and that is free. Under each bound only the schedules are explored that have
-//! exactly so many preemptions: see [`super::search::frontier`].
+//! exactly that many preemptions: see [`super::search::frontier`].
 //!
 //! There is no reduction: together with a bound it would leave out schedules that nothing else covers.
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_schedules_are_known() {
-        // Two threads of two steps each, aabb where nobody is preempted; with one preemption bbaa and abba; with two
+        // Two threads of two steps each, aabb without a preemption; with one preemption bbaa and abba; with two
         // baab and abab; with three baba.
         let counts = [1, 2, 2, 1];
         let program = Program::straight(&[2, 2]);

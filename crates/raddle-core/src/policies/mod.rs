@@ -1,7 +1,7 @@
 //! The policies, one file each.
 
 pub mod atomfuzzer;
-mod changes;
+mod change_points;
 pub mod delay_bound;
 pub mod depth;
 pub mod dfs;

@@ -9,18 +9,18 @@
 //!   `memory` without it. Level `race` counts racing accesses, flags and volatile variables too.
 //! - `sequential=off`: stretches in which one thread alone can run have no change points, but the step that
 //!   makes a second thread enabled may be one.
-//! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many
-//!   steps as the longest phase of earlier runs had. Who fell has its first priority again, which the paper does not
-//!   say: else it would be low in all later phases, too. So each phase has an order of the threads that is as random as
-//!   that of a run, and the guarantee is for bugs within one phase that do not depend on what came before it, with the k of a phase; an
-//!   order of two threads (depth 1) is kept through all phases as without this. With `sequential=on` as well, k is
-//!   that of a whole run.
+//! - `phases=on`: when such a stretch ends, a phase begins, for which change points are drawn anew among as many steps
+//!   as the longest phase of earlier runs had. A thread that fell has its first priority again, which the paper does
+//!   not say: else it would be low in all later phases, too. So each phase has an order of the threads that is as
+//!   random as that of a run, and the guarantee is for bugs within one phase that do not depend on what came before it,
+//!   with the k of a phase; an order of two threads (depth 1) is kept through all phases as without this. With
+//!   `sequential=on` as well, k is that of a whole run.
 //! - `final-wait=on`: the main thread is lowered before it ends the process, so that bugs that show late are
 //!   seen. Those that need an early end are then missed, which is why it is off by default.
 //!
 //! Deviations:
 //! - Threads get their priority when they are first seen, so n need not be known.
-//! - k is the parameter `k`; or the last block's maximum, and in runs 2 to 10 that of the runs before the last look
+//! - k is the parameter `k`; or the last round's maximum, and in runs 2 to 10 that of the runs before the last look
 //!   (see `docs/src/determinism.md`); in the first run, when nothing is known, it is `FIRST_K`.
 //! - The depth may be drawn for each run, as footnote 1 has it: `draw=uniform` takes each depth up to d with the
 //!   same probability, `draw=geometric` each with half the probability of the one before. `d=0` takes the
@@ -30,7 +30,7 @@
 //! - [`Policy::lower`] (section 4.1) puts a spinning thread below all others; each such change makes
 //!   the run's guarantee void, which the starvation guard counts.
 
-use super::changes::{self, Changes};
+use super::change_points::{self, ChangePoints};
 use super::depth;
 use super::priorities::Priorities;
 use crate::event::EventKind;
@@ -38,7 +38,7 @@ use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
-pub use super::changes::{FIRST_K, MAX_DEPTH};
+pub use super::change_points::{FIRST_K, MAX_DEPTH};
 
 /// How the command line knows this policy.
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
@@ -69,7 +69,7 @@ pub const RULE: depth::Rule = depth::Rule { depth: 0, confidence: 6, runs: 7, tr
 #[repr(C)]
 pub struct Pct {
     rng: Rng,
-    changes: Changes,
+    changes: ChangePoints,
     /// Steps among which the change points are drawn.
     k: u64,
     /// Whether points of sequential stretches count.
@@ -133,7 +133,7 @@ impl Policy for Pct {
             (true, false) => run.profile.phase,
             (false, false) => run.profile.steps,
         };
-        self.k = changes::steps(parameters[1], seen);
+        self.k = change_points::steps(parameters[1], seen);
         let depth = match parameters[0] as usize {
             0 => depth::largest(run.profile.threads.max(2), self.k, self.k, parameters[RULE.tries]),
             depth => depth,

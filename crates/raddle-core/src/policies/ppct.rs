@@ -1,11 +1,11 @@
 //! PPCT: parallel PCT (Nagarakatte, Burckhardt, Martin, Musuvathi, PLDI'12, figure 4).
 //!
-//! One thread, any with the same probability, starts in the low set with priority d; all others are high. High
-//! threads run freely, in parallel. A low thread takes a step only while no high thread is enabled and no other low
-//! one of a higher priority is; and not before the last step of another thread has come to its end, so that a thread
-//! which a change point lowers is low when its step is over, not while it lasts. Steps are counted over all threads; the thread that takes step k_i becomes low with
-//! priority d−i. A bug of depth d is found with probability at least 1/(n·k^(d−1)) in each run, whatever the kernel
-//! does with the high threads.
+//! One thread, any with the same probability, starts in the low set with priority d; all others are high. High threads
+//! run freely, in parallel. A low thread takes a step only while no high thread is enabled and no other low one of a
+//! higher priority is; and not before the last step of another thread has come to its end, so that a thread which a
+//! change point lowers is low when its step is over, not while it lasts. Steps are counted over all threads; the thread
+//! that takes step k_i becomes low with priority d−i. A bug of depth d is found with probability at least 1/(n·k^(d−1))
+//! in each run, whatever the kernel does with the high threads.
 //!
 //! Deviations:
 //! - n is not known when a run starts. The low thread is drawn by reservoir sampling over the threads in the order
@@ -13,22 +13,22 @@
 //!   or 1; a thread that comes as number m > n takes the place of the low one with probability 1/m, and that one
 //!   becomes high again. So each of m threads is the one that stays low with probability 1/m.
 //!
-//!   The paper's proof (section 6.5) still holds. Let T be the thread of b_1. What its Lemma 10 needs is that T is
-//!   low when b_1 comes, with probability 1/n: the draws are independent of everything before them, so that is the
-//!   probability that T wins and nobody after it does, and a thread that wins for good is low from its creation on.
-//!   What its Lemma 12 needs is that a thread about to take b_i is never preferred to an enabled thread t' that
-//!   would not violate the directive, unless t' stands before a later b_j itself. A thread X that is low for a
-//!   while, before T is created, has priority d, above all that change points give; a thread about to take b_i with
-//!   i ≥ 2 has priority d−i+1 < d, so X is preferred to it; and b_1 itself cannot come before T exists. With n known
-//!   beforehand, the order of creation must not depend on who is low, as in the paper, where threads have fixed
-//!   numbers (that of threads which several threads create may); with n = 1 it may.
+//! The paper's proof (section 6.5) still holds. Let T be the thread of b_1. What its Lemma 10 needs is that T is low
+//! when b_1 comes, with probability 1/n: the draws are independent of everything before them, so that is the
+//! probability that T wins and no thread after it does, and a thread that wins for good is low from its creation on.
+//! What its Lemma 12 needs is that a thread about to take b_i is never preferred to an enabled thread t' that would not
+//! violate the directive, unless t' stands before a later b_j itself. A thread X that is low for a while, before T is
+//! created, has priority d, above all that change points give; a thread about to take b_i with i ≥ 2 has priority d−i+1
+//! < d, so X is preferred to it; and b_1 itself cannot come before T exists. With n known beforehand, the order of
+//! creation must not depend on which thread is low, as in the paper, where threads have fixed numbers (that of threads
+//! which several threads create may); with n = 1 it may.
 //! - Steps are counted as [`Point::step`] says, and k is learned or given, as in `pct`.
-//! - Starvation (section 5.5): when a high thread spins, or at any point with a small probability, or when nobody has
-//!   passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
+//! - Starvation (section 5.5): when a high thread spins, or at any point with a small probability, or when no thread
+//!   has passed a point for `patience`, a low thread that could go on, drawn at random, takes one step. The starvation
 //!   guard's settings say how often, and what it does is counted, since the guarantee is void in such a run.
 
-use crate::policies::changes::{self, MAX_DEPTH};
-use crate::policy::{Descriptor, Kind, Learns, Others, Parameter, Point, Policy, Run};
+use crate::policies::change_points::{self, MAX_DEPTH};
+use crate::policy::{Descriptor, Kind, Learns, ParallelPoint, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
 
@@ -108,7 +108,7 @@ impl Policy for Ppct {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.depth = (run.parameters[0] as usize).clamp(1, MAX_DEPTH);
-        let k = changes::steps(run.parameters[1], run.profile.steps);
+        let k = change_points::steps(run.parameters[1], run.profile.steps);
         self.drawn_from = match run.parameters[2] as usize {
             0 => (run.profile.threads as usize).clamp(1, MAX_THREADS),
             n => n,
@@ -131,24 +131,24 @@ impl Policy for Ppct {
     /// Where threads take turns, chance stands for the kernel, which may run any high thread.
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
         if point.opened {
-            self.took(point.current, point.step);
+            self.step_taken(point.current, point.step);
         }
-        let others = Others { enabled: point.enabled, run: false };
-        let admitted = point.enabled.iter().filter(|t| self.may_run(*t, &others)).count() as u64;
+        let parallel = ParallelPoint { enabled: point.enabled, others_run: false };
+        let admitted = point.enabled.iter().filter(|t| self.may_run(*t, &parallel)).count() as u64;
         let k = self.rng.below(admitted.max(1)) as usize;
-        let may_run = |t: &ThreadId| self.may_run(*t, &others);
+        let may_run = |t: &ThreadId| self.may_run(*t, &parallel);
         let chosen = point.enabled.iter().filter(may_run).nth(k).unwrap_or(point.current);
-        self.took(chosen, point.step + 1);
+        self.step_taken(chosen, point.step + 1);
         chosen
     }
 
-    fn may_run(&self, thread: ThreadId, others: &Others<'_>) -> bool {
+    fn may_run(&self, thread: ThreadId, point: &ParallelPoint<'_>) -> bool {
         let mine = self.priority[thread.index()];
         let below = |t: ThreadId| (HIGH + 1..=mine).contains(&self.priority[t.index()]);
-        mine == HIGH || !others.run && others.enabled.iter().all(below)
+        mine == HIGH || !point.others_run && point.enabled.iter().all(below)
     }
 
-    fn took(&mut self, thread: ThreadId, step: u64) {
+    fn step_taken(&mut self, thread: ThreadId, step: u64) {
         if step != self.next_change {
             return;
         }
@@ -161,7 +161,7 @@ impl Policy for Ppct {
         self.find_next_change(step);
     }
 
-    fn spreads(&self) -> bool {
+    fn spreads_over_cores(&self) -> bool {
         true
     }
 
@@ -245,10 +245,10 @@ mod tests {
                 self.0.created(parent, child);
             }
             fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-                let others = Others { enabled: point.enabled, run: false };
-                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, &others)).collect();
+                let parallel = ParallelPoint { enabled: point.enabled, others_run: false };
+                let admitted: Vec<_> = point.enabled.iter().filter(|t| self.0.may_run(*t, &parallel)).collect();
                 let chosen = (self.2)(&mut self.1, &admitted);
-                self.0.took(chosen, point.step + 1);
+                self.0.step_taken(chosen, point.step + 1);
                 chosen
             }
         }
@@ -282,7 +282,9 @@ mod tests {
             threads.iter().for_each(|&t| _ = enabled.set(ThreadId(t), true));
             enabled
         };
-        let may = |t, threads: &[u16], run| policy.may_run(ThreadId(t), &Others { enabled: &set(threads), run });
+        let may = |t, threads: &[u16], others_run| {
+            policy.may_run(ThreadId(t), &ParallelPoint { enabled: &set(threads), others_run })
+        };
         assert!(may(0, &[0, 1, 2], true) && !may(1, &[0, 1, 2], false) && !may(2, &[0, 1, 2], false));
         assert!(may(1, &[1, 2], false) && !may(2, &[1, 2], false) && may(2, &[2], false));
         // The other one has not come to the end of its step.

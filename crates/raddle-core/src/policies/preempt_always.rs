@@ -1,6 +1,6 @@
 //! Preemption always (NeedlePoint section 3.2): at every schedule point another enabled thread, uniformly.
 //!
-//! One thread runs at a time. Only when nobody else is enabled does the same thread go on.
+//! One thread runs at a time. The same thread goes on only when no other is enabled.
 
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;

@@ -5,9 +5,9 @@
 //!
 //! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for
 //! [`super::pct`]. The points of a run are different ones. A point at the step that made a second thread enabled, where
-//! nobody could be preempted, counts for the next step.
+//! no thread could be preempted, counts for the next step.
 
-use super::changes;
+use super::change_points;
 use super::preempt_always::another;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
@@ -61,7 +61,7 @@ impl Policy for PreemptBound {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         self.passed = 0;
-        let k = changes::steps(run.parameters[1], run.profile.steps);
+        let k = change_points::steps(run.parameters[1], run.profile.steps);
         self.preemptions = (run.parameters[0] as usize).min(MOST).min(k as usize);
         for i in 0..self.preemptions {
             self.at[i] = self.draw(k, run.parameters[2]);

@@ -124,7 +124,7 @@ struct Tournament {
 }
 
 const NONE: u16 = 0;
-/// The first tree has so many leaves: a run with few threads need not move them.
+/// Leaves of the first tree: a run with few threads need not move them.
 const FEWEST: usize = 4;
 
 impl Tournament {

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn delays_are_as_likely_as_it_is_told() {
-        // A switch while all three have steps left is a delay. After step 40 somebody may have none.
+        // A switch while all three have steps left is a delay. After step 40 a thread may have none.
         let switches = |seed| run(seed, 0.1)[..40].windows(2).filter(|pair| pair[0] != pair[1]).count();
         let total: usize = (0..1_000).map(switches).sum();
         // Binomial with 39,000 draws and mean 3,900, 99.9%: 3.3 standard deviations of 59.

@@ -48,7 +48,7 @@ impl Policy for RandomSleep {
         any(&mut self.rng, point)
     }
 
-    fn pause(&mut self) -> u64 {
+    fn sleep_nanoseconds(&mut self) -> u64 {
         if self.rng.chance(self.probability) {
             self.nanoseconds
         } else {
@@ -68,7 +68,7 @@ mod tests {
         let mut policy = RandomSleep::default();
         let (profile, lessons) = (Profile::default(), Lessons::none());
         policy.start(&Run { number: 1, seed: 4, parameters: &[1.0 / 30.0, 250.0], profile, lessons });
-        let pauses: Vec<u64> = (0..30_000).map(|_| policy.pause()).filter(|&pause| pause > 0).collect();
+        let pauses: Vec<u64> = (0..30_000).map(|_| policy.sleep_nanoseconds()).filter(|&pause| pause > 0).collect();
         assert!(pauses.iter().all(|&pause| pause == 250_000));
         // Binomial with mean 1000, 99.9%: 3.3 standard deviations of 31.
         assert!((898..=1102).contains(&pauses.len()), "{}", pauses.len());

@@ -8,7 +8,7 @@
 //! never find a bug whose constraints come in another order. So the bound that we can prove is
 //! 1/((d−1)·n·k·r^(d−2)). `d=0`, the default, is the depth rule of the stride paper's section V.B.
 
-use super::changes::{self, Changes, MAX_DEPTH};
+use super::change_points::{self, ChangePoints, MAX_DEPTH};
 use super::depth;
 use super::priorities::Priorities;
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
@@ -40,7 +40,7 @@ pub const RULE: depth::Rule = depth::Rule { depth: 0, confidence: 3, runs: 4, tr
 #[repr(C)]
 pub struct Rpro {
     rng: Rng,
-    changes: Changes,
+    changes: ChangePoints,
     threads: Priorities,
 }
 
@@ -62,7 +62,7 @@ impl Policy for Rpro {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
         let radius = run.parameters[1] as u64;
-        let k = changes::steps(run.parameters[2], run.profile.steps);
+        let k = change_points::steps(run.parameters[2], run.profile.steps);
         let depth = match run.parameters[0] as usize {
             0 => depth::largest(run.profile.threads.max(2), k, radius, run.parameters[RULE.tries]),
             depth => depth,

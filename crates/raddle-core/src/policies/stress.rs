@@ -2,7 +2,7 @@
 //! pass schedule points is recorded.
 //!
 //! The baseline of PCT section 5.1.2 and NeedlePoint section 3.2. What is left of control: operations are the
-//! model's, so that deadlocks are known as such, and time is virtual where nobody runs.
+//! model's, so that deadlocks are known as such, and time is virtual while no thread runs.
 
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;

@@ -28,7 +28,7 @@
 
 use super::depth;
 use super::random::any;
-use crate::lessons::{Kin, Lessons};
+use crate::lessons::{KnownThreads, Lessons};
 use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -58,12 +58,12 @@ const LOOKS: u64 = 10;
 #[repr(C)]
 pub struct Stride {
     rng: Rng,
-    /// Who runs, and for how many steps more.
+    /// The thread that runs, and for how many steps more.
     runner: ThreadId,
     left: u64,
     fixed: u64,
     ratio: f64,
-    kin: Kin,
+    threads: KnownThreads,
     /// The longest stride of each thread, by id; 0 where none was seen.
     longest: [u64; MAX_THREADS],
     created: usize,
@@ -75,7 +75,7 @@ impl Stride {
         self.longest[t.index()] = if self.fixed > 0 {
             self.fixed
         } else {
-            self.kin.lesson(t).map_or(1, |(_, thread)| ceiling(f64::from(thread.steps) / self.ratio))
+            self.threads.lesson(t).map_or(1, |(_, thread)| ceiling(f64::from(thread.steps) / self.ratio))
         };
     }
 }
@@ -92,19 +92,19 @@ impl Policy for Stride {
         self.left = 0;
         self.ratio = if run.parameters[0] > 0.0 { run.parameters[0] } else { 3.4 };
         self.fixed = run.parameters[1] as u64;
-        self.kin.start(if run.number > LOOKS { run.lessons } else { Lessons::none() });
+        self.threads.start(if run.number > LOOKS { run.lessons } else { Lessons::none() });
         self.longest[..self.created].fill(0);
         self.created = 0;
         self.meet(ThreadId::MAIN);
     }
 
     fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.kin.created(parent, child);
+        self.threads.created(parent, child);
         self.meet(child);
     }
 
     fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        // Somebody else has run: the runner had blocked.
+        // Another thread has run: the runner had blocked.
         if self.left > 0 && point.current == self.runner && point.enabled.contains(self.runner) {
             self.left -= 1;
             return self.runner;
@@ -180,7 +180,8 @@ mod tests {
             s.schedule.len() > 340
         };
         let found = (0..runs).filter(first).count() as f64 / runs as f64;
-        // Equation 5 at a ratio of 3.4, corrected and as printed; the engine, which solves it, asserts the same numbers.
+        // Equation 5 at a ratio of 3.4, corrected and as printed; the engine, which solves it, asserts the same
+        // numbers.
         let (truth, printed) = (0.0092260204, 0.0184520408);
         let spread = (truth / runs as f64).sqrt();
         assert!((found - truth).abs() < 3.3 * spread + 0.05 * truth, "{found} {truth}");

@@ -3,15 +3,15 @@
 //! Uniform over the interleavings of a few interesting events only: all those on one shared object, another one in
 //! each run. The thread that is to have the next interesting event is drawn by [`super::urw`]'s rule over the
 //! interesting events that are left. A thread whose next event is interesting waits unless it is that thread;
-//! everything else is a random walk. When nobody else can run, the waiting ones are let go.
+//! everything else is a random walk. When no other thread can run, the waiting ones are let go.
 //!
 //! Deviations: objects are known by the names that the runtime gives them (see [`crate::lessons`]); one that is named
-//! by who touched it first has another name when somebody else was faster. While nothing is known, in the first runs,
-//! it is a random walk.
+//! after the first thread that touched it has another name when another thread was faster. While nothing is known, in
+//! the first runs, it is a random walk.
 
 use super::random::any;
 use super::urw::Weights;
-use crate::lessons::Count;
+use crate::lessons::ObjectUse;
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
@@ -33,35 +33,35 @@ pub struct Surw {
     rng: Rng,
     /// The object of this run; 0 when there is none.
     object: usize,
-    /// Who shall have the next interesting event.
+    /// The thread that is to have the next interesting event.
     intended: Option<ThreadId>,
     /// How often a waiting thread had to be let go.
     mistakes: u64,
     weights: Weights,
 }
 
-/// The counts of an object drawn from those that threads share.
-fn draw<'a>(rng: &mut Rng, counts: &'a [Count]) -> &'a [Count] {
-    let starts = |i: &usize| *i == 0 || counts[*i].object != counts[*i - 1].object;
-    let objects = (0..counts.len()).filter(starts).count();
+/// The uses of an object drawn from those that threads share.
+fn draw<'a>(rng: &mut Rng, uses: &'a [ObjectUse]) -> &'a [ObjectUse] {
+    let starts = |i: &usize| *i == 0 || uses[*i].object != uses[*i - 1].object;
+    let objects = (0..uses.len()).filter(starts).count();
     if objects == 0 {
         return &[];
     }
     let chosen = rng.below(objects as u64) as usize;
-    let first = (0..counts.len()).filter(starts).nth(chosen).unwrap_or(0);
-    let length = counts[first..].iter().take_while(|count| count.object == counts[first].object).count();
-    &counts[first..first + length]
+    let first = (0..uses.len()).filter(starts).nth(chosen).unwrap_or(0);
+    let length = uses[first..].iter().take_while(|one| one.object == uses[first].object).count();
+    &uses[first..first + length]
 }
 
 impl Policy for Surw {
     fn start(&mut self, run: &Run<'_>) {
         self.rng = Rng::new(run.seed);
-        let counts = draw(&mut self.rng, run.lessons.counts());
-        self.object = counts.first().map_or(0, |count| count.object as usize);
+        let uses = draw(&mut self.rng, run.lessons.object_uses());
+        self.object = uses.first().map_or(0, |one| one.object as usize);
         self.intended = None;
         self.mistakes = 0;
         self.weights.start(run.lessons, |i, _| {
-            counts.iter().find(|count| count.thread as usize == i).map_or(0, |count| count.events.into())
+            uses.iter().find(|one| one.thread as usize == i).map_or(0, |one| one.events.into())
         });
     }
 
@@ -123,8 +123,8 @@ mod tests {
         let child = path_of_child(MAIN_PATH, 0);
         let thread = |path, steps| ThreadLesson { path, parent: 0, steps };
         lessons.set_threads(&[thread(MAIN_PATH, 34), thread(child, 4)]);
-        let count = |thread| Count { object: 3, thread, events: 4 };
-        lessons.set_counts(&[count(0), count(1)]);
+        let count = |thread| ObjectUse { object: 3, thread, events: 4 };
+        lessons.set_object_uses(&[count(0), count(1)]);
         let known = toy::Known { profile: Default::default(), lessons: Some(&lessons) };
         // SAFETY: documented as valid when zeroed.
         let mut policy: Box<Surw> = unsafe { Box::new(core::mem::zeroed()) };
@@ -143,7 +143,7 @@ mod tests {
             *seen.entry(at_lock).or_default() += 1;
         }
         // All six orders of sections, none of them rare: a random walk gives thread 1 the lead nearly always. They
-        // are not quite uniform, because inside a section nobody else can have the lock.
+        // are not quite uniform, because inside a section no other thread can have the lock.
         assert_eq!(seen.len(), 6, "{seen:?}");
         assert!(seen.values().all(|&n| n > 300), "{seen:?}");
     }

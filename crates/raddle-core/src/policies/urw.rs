@@ -7,7 +7,7 @@
 //!
 //! Deviations: a thread that takes more steps than it ever did, or was never seen, has the weight of one step.
 
-use crate::lessons::{Kin, Lessons, ThreadLesson};
+use crate::lessons::{KnownThreads, Lessons, ThreadLesson};
 use crate::policy::{Descriptor, Kind, Learns, Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::{ThreadId, MAX_THREADS};
@@ -27,7 +27,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 /// zeroed.
 #[repr(C)]
 pub struct Weights {
-    kin: Kin,
+    threads: KnownThreads,
     /// By thread id; 0 where nothing is known.
     left: [u64; MAX_THREADS],
     seen: usize,
@@ -38,7 +38,7 @@ pub struct Weights {
 impl Weights {
     /// A run starts; `events` says how many events a thread of the lessons has.
     pub fn start(&mut self, lessons: &Lessons, events: impl Fn(usize, &ThreadLesson) -> u64) {
-        self.kin.start(lessons);
+        self.threads.start(lessons);
         self.left[..self.seen].fill(0);
         self.seen = 1;
         let threads = lessons.threads();
@@ -57,8 +57,8 @@ impl Weights {
 
     /// A thread has been created: what it has left is no longer its creator's.
     pub fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.kin.created(parent, child);
-        let family = self.kin.lesson(child).map_or(0, |(place, _)| self.family[place]);
+        self.threads.created(parent, child);
+        let family = self.threads.lesson(child).map_or(0, |(place, _)| self.family[place]);
         self.seen = self.seen.max(child.index() + 1);
         self.left[child.index()] = family;
         self.left[parent.index()] = self.left[parent.index()].saturating_sub(family);

@@ -166,26 +166,26 @@ mod tests {
         let one = log(&[(0, EventKind::Lock), (0, EventKind::Unlock), (1, EventKind::Lock)]);
         let other = log(&[(1, EventKind::Lock), (1, EventKind::Unlock), (0, EventKind::Lock)]);
         let mut learner = Learner::default();
-        learner.add(&observe(&one, &[8, 8, 8], &[0, 0], Learns::Orders));
+        learner.add(&observe(&one, &[8, 8, 8], &[0, 0], Learns::Pairs));
         let child = path_of_child(MAIN_PATH, 0);
         // Not that the second one has the lock before the first one gives it back, which cannot be.
         let lock = EventKind::Lock as u8;
         assert_eq!(learner.knowledge().orders, [((child, 8, lock), (MAIN_PATH, 8, lock))]);
-        learner.add(&observe(&other, &[8, 8, 8], &[0, 0], Learns::Orders));
+        learner.add(&observe(&other, &[8, 8, 8], &[0, 0], Learns::Pairs));
         assert!(learner.knowledge().orders.is_empty());
     }
 
     #[test]
     fn what_is_known_arrives() {
         let mut learner = Learner::default();
-        learner.add(&observe(&log(&[(0, EventKind::Lock), (1, EventKind::Lock)]), &[8, 8], &[0, 0], Learns::Orders));
+        learner.add(&observe(&log(&[(0, EventKind::Lock), (1, EventKind::Lock)]), &[8, 8], &[0, 0], Learns::Pairs));
         learner.share(vec![3, 1]);
         // SAFETY: documented as valid when zeroed.
         let mut lessons: Box<Lessons> = unsafe { Box::new(std::mem::zeroed()) };
         learner.knowledge().write(&mut lessons);
         assert_eq!(lessons.threads().len(), 2);
-        assert_eq!(lessons.counts().len(), 2);
-        assert_eq!(lessons.orders().len(), 1);
+        assert_eq!(lessons.object_uses().len(), 2);
+        assert_eq!(lessons.untested_pairs().len(), 1);
         assert_eq!(lessons.shares[..3], [3, 1, 0]);
     }
 }

@@ -175,7 +175,7 @@ impl Queue {
         match self.learns {
             Learns::Nothing | Learns::Steps => Learns::Nothing,
             // What is untested changes with every run.
-            Learns::Orders if run <= THOUSAND => Learns::Orders,
+            Learns::Pairs if run <= THOUSAND => Learns::Pairs,
             learns if run <= FIRST_ROUND => learns,
             _ => Learns::Nothing,
         }

@@ -216,7 +216,7 @@ impl Plan {
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
             stacks: Default::default(),
-            check: self.check.unwrap_or(0),
+            check_number: self.check.unwrap_or(0),
             first_run: 0,
             last_run: 0,
             expect_exit: self.expect.exit,
@@ -233,7 +233,7 @@ impl Plan {
             flags |= flag::REPLAY;
         }
         if self.settings.points == Points::Race || self.settings.fail_on_race {
-            flags |= flag::DETECT;
+            flags |= flag::DETECT_RACES;
         }
         // In a check, control starts with the test.
         if self.harness > 0 && self.check.is_none() {
@@ -246,7 +246,7 @@ impl Plan {
             flags |= flag::FIBERS;
         }
         if self.recording.as_ref().is_some_and(|recording| recording.every) {
-            flags |= flag::EVERY;
+            flags |= flag::PARALLEL_REPLAY;
         }
         flags
     }

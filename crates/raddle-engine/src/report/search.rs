@@ -1,7 +1,7 @@
 //! What a search is worth: that no schedule is left is a proof, or is not, and why.
 
 use raddle_core::policy::Gap;
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 use raddle_report::search::Exhausted;
 use raddle_report::words::count;
@@ -22,7 +22,7 @@ pub fn exhausted(summary: &Summary<'_>) -> Option<Exhausted> {
         bound: explored.bound.checked_sub(1),
         reduced: explored.reduced,
         // A loop that only reads waits for a change, and schedules in which it does not are left out as well.
-        fair: explored.fair || summary.campaign.tally.notes & note::SPUN != 0,
+        fair: explored.fair || summary.campaign.tally.notes & blind_spot::SPUN != 0,
         proof: lacks.is_empty(),
         lacks,
     })
@@ -44,17 +44,17 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
     }
     let harmless = HARMLESS.map(Escape::text);
     lacks.extend(summary.uncontrolled().into_iter().filter(|text| !harmless.contains(text)).map(str::to_string));
-    if tally.notes & note::DRAWN != 0 {
+    if tally.notes & blind_spot::DRAWN != 0 {
         lacks.push("which of several threads a condition's signal wakes was drawn, not explored".to_string());
     }
     if explored.reduced {
         let unknown = [
             (
-                note::TIMED,
+                blind_spot::TIMED,
                 "the program waits for time or reads a clock, and the reduction does not know what that orders",
             ),
-            (note::ORPHANED, "threads end with locks held, and the reduction does not know what that orders"),
-            (note::SPUN, Gap::Spins.text()),
+            (blind_spot::ORPHANED, "threads end with locks held, and the reduction does not know what that orders"),
+            (blind_spot::SPUN, Gap::Spins.text()),
         ];
         lacks.extend(unknown.iter().filter(|(bit, _)| tally.notes & bit != 0).map(|(_, text)| (*text).to_string()));
     }
@@ -73,7 +73,7 @@ fn gap_texts(gaps: u32) -> impl Iterator<Item = String> {
 
 /// Why the end of a search that is not over would be no proof, as far as the search knows.
 pub fn lacks_so_far(summary: &Summary<'_>) -> Vec<String> {
-    gap_texts((summary.campaign.tally.notes >> note::GAPS) as u32).collect()
+    gap_texts((summary.campaign.tally.notes >> blind_spot::GAPS) as u32).collect()
 }
 
 fn was(n: u64, thing: &str) -> String {
@@ -115,7 +115,7 @@ mod tests {
     fn a_proof_about_fair_schedules_is_one_for_these() {
         assert!(!explored(|_| {}).fair);
         let held = |campaign: &mut Outcome| campaign.explored.as_mut().expect("is there").fair = true;
-        let reads = |campaign: &mut Outcome| campaign.tally.notes = note::SPUN;
+        let reads = |campaign: &mut Outcome| campaign.tally.notes = blind_spot::SPUN;
         for fair in [explored(held), explored(reads)] {
             assert!(fair.proof && fair.fair, "{fair:?}");
         }
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(why(|campaign| campaign.tally.cut_runs = 1), "1 run was cut at the step limit");
         let outside = |campaign: &mut Outcome| campaign.tally.escapes = 1 << Escape::OutsideInput as u32;
         assert_eq!(why(outside), Escape::OutsideInput.text());
-        assert!(why(|campaign| campaign.tally.notes = note::DRAWN).contains("was drawn"));
+        assert!(why(|campaign| campaign.tally.notes = blind_spot::DRAWN).contains("was drawn"));
         assert_eq!(why(|campaign| campaign.explored.as_mut().expect("is there").gaps = 1), Gap::Depth.text());
         // The same schedule again and again.
         let repeated = |campaign: &mut Outcome| {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_reduction_knows_less() {
-        let timed = |campaign: &mut Outcome| campaign.tally.notes = note::TIMED;
+        let timed = |campaign: &mut Outcome| campaign.tally.notes = blind_spot::TIMED;
         assert!(explored(timed).proof);
         let reduced = explored(|campaign| {
             timed(campaign);

@@ -104,7 +104,7 @@ fn seen_of(seen: &Schedules, policy: &PolicyChoice, member: Option<usize>) -> Se
 /// Whether a policy draws each run independently. A search does not, and who is told of orders that no run has had
 /// forces them: its runs show more that is new than the probability of that.
 fn is_independent(policy: &Descriptor) -> bool {
-    policy.kind != Kind::Systematic && policy.learns != Learns::Orders
+    policy.kind != Kind::Systematic && policy.learns != Learns::Pairs
 }
 
 /// How many runs of a campaign have so many among them that count, when so many of its runs did.

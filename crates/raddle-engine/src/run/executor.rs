@@ -248,25 +248,25 @@ impl<'a> Executor<'a> {
             settings.seed = seed;
             settings.profile = assignment.profile;
             settings.stacks = assignment.stacks;
-            settings.flags &= !(flag::TRACE | flag::PASSED);
+            settings.flags &= !(flag::TRACE | flag::POINT_THREADS);
             if assignment.traced > Learns::Nothing {
                 settings.flags |= flag::TRACE;
             }
             if sampled {
-                settings.flags |= flag::PASSED;
+                settings.flags |= flag::POINT_THREADS;
             }
         });
         Ok(())
     }
 
     fn start(&mut self) -> Result<Process, JobEnd> {
-        if self.block.settings().flags & flag::SERVER == 0 {
+        if self.block.settings().flags & flag::FORK_SERVER == 0 {
             self.launch.bind_late();
         }
         let bound = self.launch.is_bound();
         self.block.set(|settings| {
-            settings.flags &= !flag::BOUND;
-            settings.flags |= if bound { flag::BOUND } else { 0 };
+            settings.flags &= !flag::BIND_NOW;
+            settings.flags |= if bound { flag::BIND_NOW } else { 0 };
         });
         let process = self.launch.start(Descriptors {
             block: self.block.descriptor(),
@@ -346,11 +346,11 @@ impl<'a> Executor<'a> {
         };
         let directory = self.own_directory.as_ref();
         self.block.set(|settings| {
-            settings.flags &= !flag::SERVER;
+            settings.flags &= !flag::FORK_SERVER;
             settings.stdin.fill(0);
             settings.directory.fill(0);
             if on {
-                settings.flags |= flag::SERVER;
+                settings.flags |= flag::FORK_SERVER;
                 if let Some(stdin) = stdin {
                     shared_block::put(&mut settings.stdin, stdin.as_os_str().as_bytes());
                 }

@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use raddle_core::lessons::{self, path_of_child, Class, Count, Lessons, Order, ThreadLesson, MAIN_PATH};
+use raddle_core::lessons::{
+    self, path_of_child, Lessons, ObjectUse, OperationClass, OperationPair, ThreadLesson, MAIN_PATH,
+};
 use raddle_core::policy::Learns;
 use raddle_core::{Decision, Event, EventKind, ThreadId};
 
@@ -58,7 +60,7 @@ pub fn observe(log: &[u32], objects: &[u64], parents: &[u16], learns: Learns) ->
         *changed |= kind.effect() == raddle_core::event::Effect::Write;
         // What gives a lock back comes after what acquired it, whoever is first: the order of two sections is that of
         // their acquisitions.
-        if learns >= Learns::Orders && !kind.releases() {
+        if learns >= Learns::Pairs && !kind.releases() {
             if let Some((before, earlier)) = last.insert(object, (t, kind)) {
                 let event = |kind| Event::new(kind, object as usize);
                 if before != t && event(earlier).conflicts(&event(kind)) && followed.len() < MOST_PAIRS {
@@ -105,11 +107,11 @@ impl Knowledge {
     pub fn write(&self, to: &mut Lessons) {
         let thread = |&(path, parent, steps): &(u64, u32, u32)| ThreadLesson { path, parent, steps };
         to.set_threads(&self.threads.iter().map(thread).collect::<Vec<_>>());
-        let count = |&(object, thread, events): &(u64, u32, u32)| Count { object, thread, events };
-        to.set_counts(&self.counts.iter().map(count).collect::<Vec<_>>());
-        let class = |(path, object, kind): Seen| Class { path, object, kind: kind.into() };
-        let order = |&(first, second): &(Seen, Seen)| Order { first: class(first), second: class(second) };
-        to.set_orders(&self.orders.iter().map(order).collect::<Vec<_>>());
+        let count = |&(object, thread, events): &(u64, u32, u32)| ObjectUse { object, thread, events };
+        to.set_object_uses(&self.counts.iter().map(count).collect::<Vec<_>>());
+        let class = |(path, object, kind): Seen| OperationClass { path, object, kind: kind.into() };
+        let order = |&(first, second): &(Seen, Seen)| OperationPair { first: class(first), second: class(second) };
+        to.set_untested_pairs(&self.orders.iter().map(order).collect::<Vec<_>>());
         to.shares = [0; lessons::SHARES];
         to.shares.iter_mut().zip(&self.shares).for_each(|(share, &told)| *share = told);
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use raddle_protocol::races::{Loaded, Race, RaceAccess, FRAMES};
+use raddle_protocol::races::{LoadedFile, Race, RaceAccess, FRAMES};
 use raddle_protocol::text;
 
 use super::classify::Symptom;
@@ -20,7 +20,7 @@ use raddle_report::FailureKind;
 pub struct Seen {
     pub races: Vec<Race>,
     /// The files that their addresses lie in.
-    pub loaded: Vec<Loaded>,
+    pub loaded: Vec<LoadedFile>,
 }
 
 /// A race as it is shown.
@@ -73,7 +73,7 @@ impl Files {
     }
 
     /// The file that an address lies in, and the address there.
-    fn locate(&self, loaded: &[Loaded], address: u64) -> Option<Located> {
+    fn locate(&self, loaded: &[LoadedFile], address: u64) -> Option<Located> {
         let file = loaded.iter().find(|file| (file.start..file.end).contains(&address))?;
         let name = text(&file.path);
         // A fork server still runs what was there when it started; the kernel marks what is gone.
@@ -104,7 +104,7 @@ impl Files {
     }
 
     /// Frames for a person. All addresses are those behind a call or an access.
-    fn stack(&self, loaded: &[Loaded], addresses: &[u64]) -> Vec<Frame> {
+    fn stack(&self, loaded: &[LoadedFile], addresses: &[u64]) -> Vec<Frame> {
         let mut frames = Vec::new();
         for &address in addresses {
             let Some(there) = self.locate(loaded, address) else { continue };

@@ -110,7 +110,7 @@ impl From<&Results> for Counts {
             guard_fired: results.guard_fired,
             phase: results.longest_phase(),
             member: results.member.into(),
-            notes: results.all_notes(),
+            notes: results.blind_spots_and_gaps(),
         }
     }
 }
@@ -127,7 +127,7 @@ impl From<&Summary> for Counts {
             guard_fired: summary.guard_fired,
             phase: summary.phase,
             member: summary.member,
-            notes: summary.notes,
+            notes: summary.blind_spots,
         }
     }
 }

@@ -129,14 +129,14 @@ impl SharedBlock {
     /// What the check that was reached asks for.
     pub fn check_request(&self) -> CheckRequest {
         // SAFETY: the mapping lives as long as self; the target has written them before it said so.
-        let wishes = unsafe { addr_of!((*self.map.at.as_ptr()).wishes).read_volatile() };
+        let request = unsafe { addr_of!((*self.map.at.as_ptr()).check_request).read_volatile() };
         let text = |field: &[u8]| Some(text(field).to_string()).filter(|text| !text.is_empty());
         CheckRequest {
-            name: text(&wishes.name),
-            policy: text(&wishes.policy),
-            runs: Some(wishes.runs).filter(|&runs| runs != 0),
-            seed: (wishes.has_seed != 0).then_some(wishes.seed),
-            max_steps: Some(wishes.max_steps).filter(|&steps| steps != 0),
+            name: text(&request.name),
+            policy: text(&request.policy),
+            runs: Some(request.runs).filter(|&runs| runs != 0),
+            seed: (request.has_seed != 0).then_some(request.seed),
+            max_steps: Some(request.max_steps).filter(|&steps| steps != 0),
         }
     }
 
@@ -149,7 +149,7 @@ impl SharedBlock {
     /// Says what a failed check is to report.
     pub fn say(&mut self, text: &str) {
         // SAFETY: the target waits for a command.
-        let field = unsafe { &mut *addr_of_mut!((*self.map.at.as_ptr()).verdict) };
+        let field = unsafe { &mut *addr_of_mut!((*self.map.at.as_ptr()).check_report) };
         let mut end = text.len().min(field.len() - 1);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -191,7 +191,7 @@ impl SharedBlock {
     pub fn set_places(&mut self, places: &[Place]) {
         let at = self.map.at.as_ptr();
         // SAFETY: between two runs only this side touches the places; zero bytes are valid.
-        let to = unsafe { &mut *addr_of_mut!((*at).places) };
+        let to = unsafe { &mut *addr_of_mut!((*at).racy_places) };
         to.count = 0;
         let mut files: Vec<&str> = Vec::new();
         for place in places.iter().take(PLACES) {
@@ -223,7 +223,7 @@ impl SharedBlock {
                 (std::slice::from_raw_parts(start, length as usize), &*addr_of!((*self.map.at.as_ptr()).trace));
             let threads = (threads as usize).min(MAX_THREADS);
             let mut observed = observed::observe(log, &trace.objects, &trace.parents[..threads], learns);
-            observed.alone.extend(&trace.alone[..threads]);
+            observed.alone.extend(&trace.points_without_choice[..threads]);
             observed
         }
     }
@@ -259,7 +259,7 @@ impl SharedBlock {
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
-            ((*races).count, (*races).new, (*races).loaded) = (0, 0, 0);
+            ((*races).count, (*races).new_races, (*races).loaded) = (0, 0, 0);
         }
     }
 
@@ -290,7 +290,7 @@ impl SharedBlock {
     pub fn passed(&self) -> Option<Vec<u32>> {
         // SAFETY: inside the mapping; plain numbers. The run is over.
         let trace = unsafe { &*addr_of!((*self.map.at.as_ptr()).trace) };
-        let passed = trace.passed.get(..trace.points as usize)?;
+        let passed = trace.point_threads.get(..trace.points as usize)?;
         Some(passed.iter().map(|&t| t.into()).collect())
     }
 

@@ -1,6 +1,7 @@
 //! The library as it is used, and files in folders of all kinds.
 
 mod folder;
+mod header;
 mod origin;
 mod use_of_the_library;
 

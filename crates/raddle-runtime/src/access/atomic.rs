@@ -13,13 +13,13 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8};
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::hooks::{Compare, Hooks, Load, Modify, Operation, OPERATIONS, WORDS};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Points;
 
-use crate::control::{self, access as point, current, scheduler, state, Inside};
-use crate::race::{self, How};
+use crate::control::{self, access_point as point, current, scheduler, state, LeaveOnDrop};
+use crate::race::{self, AccessKind};
 
-use super::spin::{fold, wait_for_change, Verdict};
+use super::spin_loop::{fold, wait_for_change, SpinState};
 
 /// Puts the hooks of atomics into the table.
 pub fn fill(hooks: &mut Hooks) {
@@ -78,15 +78,15 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
     let me = current()?;
     // SAFETY: `me` holds the baton.
     unsafe {
-        // While nobody else has ever been there, nobody can see the difference.
+        // While there has only been one thread, no other can see the difference.
         if scheduler().created == 1 {
             control::leave();
             return None;
         }
-        let loops = state().access.spins.loops(me, pc, address as usize);
+        let loops = state().access.spin_loops.is_spinning_at(me, pc, address as usize);
         if scheduler().settings().run.points >= Points::Atomic {
             if loops {
-                scheduler().noted(note::SPUN);
+                scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
                 point(me, kind, address as usize, size);
             }
@@ -95,12 +95,12 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
     Some(me)
 }
 
-/// The thread has only looked, at a value of so many bytes.
+/// The thread has only read a value, of `size` bytes.
 #[inline(always)]
-unsafe fn looked(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
+unsafe fn only_read(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
     // SAFETY: `me` holds the baton.
     unsafe {
-        if state().access.spins.read(me, pc, address as usize, size as u32, || value) == Verdict::Waits {
+        if state().access.spin_loops.read(me, pc, address as usize, size as u32, || value) == SpinState::MustWait {
             wait_for_change(me, address as usize);
         }
     }
@@ -108,24 +108,24 @@ unsafe fn looked(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc
 
 /// Notes an atomic that is over.
 #[inline(always)]
-unsafe fn seen(me: ThreadId, address: *mut c_void) {
+unsafe fn performed(me: ThreadId, address: *mut c_void) {
     // SAFETY: the calling thread holds the baton.
-    unsafe { state().access.spins.atomic(me, address as usize) };
+    unsafe { state().access.spin_loops.atomic(me, address as usize) };
 }
 
 unsafe extern "C-unwind" fn load<const SIZE: usize>(address: *mut c_void, order: i32, pc: usize) -> u64 {
-    // SAFETY (all below): the program's own access; whoever is `me` holds the baton.
+    // SAFETY (all below): the program's own access; `me`, where there is one, holds the baton.
     unsafe {
         let me = arrive(EventKind::AtomicLoad, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::here());
+        let _leave = me.map(|_| LeaveOnDrop::armed());
         let value = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
         if let Some(me) = me {
-            looked(me, address, SIZE, value, pc);
+            only_read(me, address, SIZE, value, pc);
             if scheduler().detects {
                 race::atomic_load(me, address as usize, order);
-                race::access(me, address as usize, SIZE, How::ATOMIC_READ, pc);
+                race::access(me, address as usize, SIZE, AccessKind::ATOMIC_READ, pc);
             }
-            seen(me, address);
+            performed(me, address);
         }
         value
     }
@@ -141,7 +141,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
     // SAFETY: as above.
     unsafe {
         let me = arrive(if stores { EventKind::AtomicStore } else { EventKind::AtomicModify }, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::here());
+        let _leave = me.map(|_| LeaveOnDrop::armed());
         let old = word!(SIZE, address, it => {
             let operand = operand as _;
             u64::from(match Operation::from_i32(OPERATION) {
@@ -157,19 +157,19 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
         if let Some(me) = me {
             // Setting a lock that is set is only looking.
             if !stores && word!(SIZE, address, it => u64::from(it.load(SeqCst))) == old {
-                looked(me, address, SIZE, old, pc);
+                only_read(me, address, SIZE, old, pc);
             } else {
-                state().access.spins.progress(me);
+                state().access.spin_loops.progress(me);
             }
             if scheduler().detects {
                 if stores {
-                    race::access(me, address as usize, SIZE, How::ATOMIC_WRITE, pc);
+                    race::access(me, address as usize, SIZE, AccessKind::ATOMIC_WRITE, pc);
                     race::atomic_store(me, address as usize, order);
                 } else {
                     modified(me, address as usize, SIZE, order, pc);
                 }
             }
-            seen(me, address);
+            performed(me, address);
         }
         old
     }
@@ -186,7 +186,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     // SAFETY: as above; the program's own variable for what was there.
     unsafe {
         let me = arrive(EventKind::AtomicModify, address, SIZE, pc);
-        let _inside = me.map(|_| Inside::here());
+        let _leave = me.map(|_| LeaveOnDrop::armed());
         let wanted = match SIZE {
             1 => u64::from(expected.cast::<u8>().read_unaligned()),
             2 => u64::from(expected.cast::<u16>().read_unaligned()),
@@ -198,7 +198,7 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
         });
         if let Some(me) = me {
             compared(me, address, SIZE, result, order, failure, pc);
-            seen(me, address);
+            performed(me, address);
         }
         if let Err(found) = result {
             expected.cast::<u8>().copy_from_nonoverlapping((&raw const found).cast(), SIZE);
@@ -207,13 +207,13 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
     }
 }
 
-/// Tells the detector of a read-modify-write. The access is before what it releases: whoever acquires that
+/// Tells the detector of a read-modify-write. The access is before what it releases: a thread that acquires that
 /// may free the memory.
 unsafe fn modified(me: ThreadId, address: usize, size: usize, order: i32, pc: usize) {
     // SAFETY: `me` holds the baton.
     unsafe {
         race::atomic_load(me, address, order);
-        race::access(me, address, size, How::ATOMIC_WRITE, pc);
+        race::access(me, address, size, AccessKind::ATOMIC_WRITE, pc);
         race::atomic_continue(me, address, order);
     }
 }
@@ -231,8 +231,8 @@ unsafe fn compared(
     // SAFETY: `me` holds the baton.
     unsafe {
         match result {
-            Ok(_) => state().access.spins.progress(me),
-            Err(found) => looked(me, address, size, found, pc),
+            Ok(_) => state().access.spin_loops.progress(me),
+            Err(found) => only_read(me, address, size, found, pc),
         }
         if !scheduler().detects {
             return;
@@ -241,7 +241,7 @@ unsafe fn compared(
             modified(me, address as usize, size, order, pc);
         } else {
             race::atomic_load(me, address as usize, failure);
-            race::access(me, address as usize, size, How::ATOMIC_READ, pc);
+            race::access(me, address as usize, size, AccessKind::ATOMIC_READ, pc);
         }
     }
 }
@@ -284,7 +284,7 @@ unsafe extern "C-unwind" fn wide(
     // SAFETY: as above; a program with such atomics runs on a processor that has the instruction.
     unsafe {
         let me = arrive(kind, address.cast(), 16, pc);
-        let _inside = me.map(|_| Inside::here());
+        let _leave = me.map(|_| LeaveOnDrop::armed());
         if operation == Operation::Compare {
             let wanted = *expected;
             let found = compare_wide(address, wanted, *value);
@@ -318,18 +318,18 @@ unsafe extern "C-unwind" fn wide(
         *value = old;
         if let Some(me) = me {
             if new == old {
-                looked(me, address.cast(), 16, fold(old), pc);
+                only_read(me, address.cast(), 16, fold(old), pc);
             } else {
-                state().access.spins.progress(me);
+                state().access.spin_loops.progress(me);
             }
             if scheduler().detects {
                 match operation {
                     Operation::Load => {
                         race::atomic_load(me, address as usize, order);
-                        race::access(me, address as usize, 16, How::ATOMIC_READ, pc);
+                        race::access(me, address as usize, 16, AccessKind::ATOMIC_READ, pc);
                     }
                     Operation::Store => {
-                        race::access(me, address as usize, 16, How::ATOMIC_WRITE, pc);
+                        race::access(me, address as usize, 16, AccessKind::ATOMIC_WRITE, pc);
                         race::atomic_store(me, address as usize, order);
                     }
                     _ => modified(me, address as usize, 16, order, pc),
@@ -345,7 +345,7 @@ unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
     // In a sequentially consistent execution a fence does nothing that a point before the next access does
     // not: no point here.
     let Some(me) = current() else { return };
-    let _inside = Inside::here();
+    let _leave = LeaveOnDrop::armed();
     // SAFETY: `me` holds the baton.
     unsafe {
         if scheduler().detects && scheduler().created > 1 {

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 
 use raddle_protocol::hooks::Hooks;
 
-use crate::control::{current, scheduler, Inside};
+use crate::control::{current, scheduler, LeaveOnDrop};
 use crate::race;
 
 /// Puts the hooks into the table.
@@ -32,7 +32,7 @@ unsafe extern "C-unwind" fn leave() {
 
 unsafe extern "C-unwind" fn entered(pc: usize, sp: usize) {
     if let Some(me) = current() {
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // SAFETY: `me` holds the baton; with this table, races are looked for.
         unsafe { race::enter(me, pc, sp) };
     }
@@ -40,7 +40,7 @@ unsafe extern "C-unwind" fn entered(pc: usize, sp: usize) {
 
 unsafe extern "C-unwind" fn left(sp: usize) {
     if let Some(me) = current() {
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // SAFETY: as above.
         unsafe { race::leave(me, sp) };
     }
@@ -48,7 +48,7 @@ unsafe extern "C-unwind" fn left(sp: usize) {
 
 unsafe extern "C-unwind" fn acquire(address: *mut c_void) {
     if let Some(me) = current() {
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // SAFETY: as above.
         unsafe { race::acquire(me, address as usize) };
     }
@@ -56,7 +56,7 @@ unsafe extern "C-unwind" fn acquire(address: *mut c_void) {
 
 unsafe extern "C-unwind" fn release(address: *mut c_void) {
     if let Some(me) = current() {
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // SAFETY: as above.
         unsafe {
             if scheduler().detects {

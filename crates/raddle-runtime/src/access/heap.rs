@@ -24,7 +24,6 @@ macro_rules! with_caller {
 }
 
 with_caller! {
-    /// Allocates.
     malloc, "rsi" => allocate;
     /// Allocates an array of zeros.
     calloc, "rdx" => allocate_zeroed;
@@ -36,14 +35,13 @@ with_caller! {
     aligned_alloc, "rdx" => allocate_aligned_c11;
     /// Allocates with an alignment.
     posix_memalign, "rcx" => allocate_aligned_posix;
-    /// Frees.
     free, "rsi" => release;
 }
 
 /// Notes a block that was just allocated.
 #[inline(always)]
 unsafe fn note(block: *mut c_void, size: usize, pc: usize) {
-    // Nobody looks for races there, and the lock would cost more than the allocation.
+    // Parallel runs do not look for races, and the lock would cost more than the allocation.
     if parallel() {
         return;
     }

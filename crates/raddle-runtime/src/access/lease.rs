@@ -1,15 +1,14 @@
 //! Leases: how a hook at which nothing is decided costs next to nothing.
 //!
-//! At a point the policy may know that it will choose the same thread for so many points more, whatever
-//! accesses they are before; or only one thread can run at all. Then the thread gets a lease for that many
-//! accesses, and each of them only counts itself, and enters its decision into the log as the scheduler
-//! would. Whatever else enters the runtime ends the lease first. So a lease changes nothing but time: the
-//! run is the one that it would be without.
+//! At a point the policy may know that it will choose the same thread for the next N points, whatever accesses they
+//! are before; or only one thread can run at all. Then the thread gets a lease for N accesses, and each of them only
+//! counts itself, and enters its decision into the log as the scheduler would. Anything else that enters the runtime
+//! ends the lease first. So a lease changes nothing but time: the run is the same as without it.
 
 use raddle_core::{Decision, EventKind, ThreadId};
 
+use crate::os::sys;
 use crate::scheduler::Scheduler;
-use crate::sys;
 
 /// The accesses that a thread may make without asking. Valid when zeroed: there are none.
 #[repr(C)]
@@ -20,7 +19,7 @@ pub struct Lease {
     granted: u64,
     /// Whether the accesses are counted as steps.
     counted: bool,
-    /// The thread's decision, but for the kind.
+    /// The thread's decision, except for the kind.
     decision: u32,
     hash: u64,
     log: *mut u32,
@@ -28,75 +27,75 @@ pub struct Lease {
 
 /// Reads that are looked at for a spin loop in one go; between two such stretches others pass unseen, and
 /// ever more of them as long as the thread does nothing but go on.
-const SEEN: u32 = 16;
-const FIRST_UNSEEN: u32 = 32;
-const MOST_UNSEEN: u32 = 1024;
+const SAMPLED: u32 = 16;
+const FIRST_SKIP: u32 = 32;
+const LONGEST_SKIP: u32 = 1024;
 
 /// Which accesses are looked at for spin loops. It depends on the accesses alone and not on leases. Valid
 /// when zeroed.
 #[repr(C)]
-pub struct Attention {
+pub struct SpinSampler {
     left: u32,
-    unseen: u32,
-    looks_away: bool,
+    skip_length: u32,
+    skipping: bool,
 }
 
 /// Whether an access is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
+pub enum Sample {
     /// As the one before.
-    On,
+    Continue,
     /// After others that were not: what was known of loops is old.
-    Again,
+    Restart,
     /// No.
-    Away,
+    Skip,
 }
 
-impl Attention {
+impl SpinSampler {
     /// The thread has changed, or has done something else.
     #[inline]
     pub fn reset(&mut self) {
-        *self = Attention { left: SEEN, unseen: FIRST_UNSEEN, looks_away: false };
+        *self = SpinSampler { left: SAMPLED, skip_length: FIRST_SKIP, skipping: false };
     }
 
     /// An access: is it looked at?
     #[inline]
-    pub fn look(&mut self) -> Look {
+    pub fn sample(&mut self) -> Sample {
         let turned = self.left == 0 && self.turn();
         self.left -= 1;
-        match (self.looks_away, turned) {
-            (true, _) => Look::Away,
-            (false, true) => Look::Again,
-            (false, false) => Look::On,
+        match (self.skipping, turned) {
+            (true, _) => Sample::Skip,
+            (false, true) => Sample::Restart,
+            (false, false) => Sample::Continue,
         }
     }
 
     /// The other kind of stretch begins; always true.
     #[cold]
     fn turn(&mut self) -> bool {
-        if self.unseen == 0 {
+        if self.skip_length == 0 {
             self.reset();
             return true;
         }
-        self.looks_away = !self.looks_away;
-        if self.looks_away {
-            self.left = self.unseen;
-            self.unseen = (2 * self.unseen).min(MOST_UNSEEN);
+        self.skipping = !self.skipping;
+        if self.skipping {
+            self.left = self.skip_length;
+            self.skip_length = (2 * self.skip_length).min(LONGEST_SKIP);
         } else {
-            self.left = SEEN;
+            self.left = SAMPLED;
         }
         true
     }
 
     /// The thread is in a loop: now it is looked at.
     #[inline]
-    pub fn stay(&mut self) {
-        self.left = SEEN;
+    pub fn keep_sampling(&mut self) {
+        self.left = SAMPLED;
     }
 
-    /// How many accesses will not be looked at.
-    fn free(&self) -> u64 {
-        if self.looks_away {
+    /// How many of the next accesses are skipped.
+    fn skippable(&self) -> u64 {
+        if self.skipping {
             self.left.into()
         } else {
             0
@@ -142,26 +141,26 @@ impl Lease {
     #[inline(never)]
     pub fn end(s: &mut Scheduler) {
         let used = s.lease.granted - s.lease.left;
-        s.attention.left += s.lease.left as u32;
+        s.spin_sampler.left += s.lease.left as u32;
         (s.lease.pointer, s.lease.granted, s.lease.left) = (0, 0, 0);
         if used > 0 {
-            s.passed_on_lease(used, s.lease.counted.then_some(s.lease.hash));
+            s.account_lease(used, s.lease.counted.then_some(s.lease.hash));
         }
     }
 
     /// Gives thread `me`, which has just passed a point, a lease if that is possible.
     #[inline]
     pub fn grant(s: &mut Scheduler, me: ThreadId) {
-        let free = s.attention.free();
+        let free = s.spin_sampler.skippable();
         if free < 4 || cfg!(feature = "verify") {
             return;
         }
-        let Some((allowed, counted)) = s.may_pass(me) else { return };
+        let Some((allowed, counted)) = s.leasable_accesses(me) else { return };
         let granted = allowed.min(free);
         if granted < 4 {
             return;
         }
-        s.attention.left -= granted as u32;
+        s.spin_sampler.left -= granted as u32;
         let hash = s.results().hash;
         let log = s.log_end();
         s.lease = Lease {
@@ -182,27 +181,27 @@ mod tests {
 
     #[test]
     fn looks_away_ever_longer_and_starts_again() {
-        let mut attention = Attention { left: 0, unseen: 0, looks_away: false };
+        let mut spin_sampler = SpinSampler { left: 0, skip_length: 0, skipping: false };
         let mut stretches = Vec::new();
         for _ in 0..200 {
-            let looked = attention.look() != Look::Away;
+            let looked = spin_sampler.sample() != Sample::Skip;
             match stretches.last_mut() {
                 Some((last, length)) if *last == looked => *length += 1,
                 _ => stretches.push((looked, 1)),
             }
         }
         assert_eq!(stretches[..4], [(true, 16), (false, 32), (true, 16), (false, 64)]);
-        attention.reset();
-        assert!((0..16).all(|_| attention.look() == Look::On));
-        assert_eq!(attention.look(), Look::Away);
+        spin_sampler.reset();
+        assert!((0..16).all(|_| spin_sampler.sample() == Sample::Continue));
+        assert_eq!(spin_sampler.sample(), Sample::Skip);
     }
 
     #[test]
     fn a_loop_is_not_left_out_of_sight() {
-        let mut attention = Attention { left: 0, unseen: 0, looks_away: false };
+        let mut spin_sampler = SpinSampler { left: 0, skip_length: 0, skipping: false };
         for _ in 0..1000 {
-            assert_ne!(attention.look(), Look::Away);
-            attention.stay();
+            assert_ne!(spin_sampler.sample(), Sample::Skip);
+            spin_sampler.keep_sampling();
         }
     }
 }

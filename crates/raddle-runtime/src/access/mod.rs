@@ -8,9 +8,9 @@ mod atomic;
 mod function;
 pub mod heap;
 pub mod lease;
-pub mod places;
 mod plain;
-pub mod spin;
+pub mod racy_places;
+pub mod spin_loop;
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,17 +19,19 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::Points;
 
 use crate::control::{self, Mode};
-use crate::{race, start, sys};
-use places::Known;
-use spin::Spins;
+use crate::os::sys;
+use crate::process::start;
+use crate::race;
+use racy_places::RacyPlaceSet;
+use spin_loop::SpinLoops;
 
 /// What is known of the accesses of the program. Valid when zeroed.
 #[repr(C)]
 pub struct Access {
     /// The places that are known to race.
-    pub known: Known,
-    /// Who spins.
-    pub spins: Spins,
+    pub racy_places: RacyPlaceSet,
+    /// What threads have read again and again.
+    pub spin_loops: SpinLoops,
 }
 
 /// What the connected files make visible.
@@ -56,7 +58,7 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
     }
     OFFERS.fetch_or(hooks.offers, Ordering::Relaxed);
     let level = block.settings.run.points;
-    let detects = block.settings.flags & flag::DETECT != 0;
+    let detects = block.settings.flags & flag::DETECT_RACES != 0;
     if level >= Points::Atomic || detects {
         atomic::fill(hooks);
     }
@@ -67,12 +69,12 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
     }
     // A library that comes later may be one with places that are known.
     if control::mode() == Mode::Controlled {
-        let _inside = control::current().map(|_| control::Inside::here());
+        let _leave = control::current().map(|_| control::LeaveOnDrop::armed());
         // SAFETY: the thread that loads the library holds the baton.
         unsafe {
             control::scheduler().instrumented = true;
             control::scheduler().results().offers |= hooks.offers;
         }
-        places::learn(&block.places);
+        racy_places::load(&block.racy_places);
     }
 }

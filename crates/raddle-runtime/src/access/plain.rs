@@ -5,17 +5,17 @@ use core::ffi::c_void;
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::hooks::{Access, Hooks, SIZES};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Points;
 
-use crate::control::{access as point, current, scheduler, state, Inside};
-use crate::race::{self, How};
+use crate::control::{access_point as point, current, scheduler, state, LeaveOnDrop};
+use crate::race::{self, AccessKind};
 
-use super::lease::{Lease, Look};
-use super::spin::{value, wait_for_change, Verdict};
+use super::lease::{Lease, Sample};
+use super::spin_loop::{value, wait_for_change, SpinState};
 
 /// What a hook does, as bits.
-mod does {
+mod mode {
     /// Every access is a point.
     pub const POINT: u8 = 1;
     /// Accesses at places that are known to race are points.
@@ -24,7 +24,7 @@ mod does {
     pub const DETECT: u8 = 1 << 2;
 }
 
-use does::{DETECT, PLACES, POINT};
+use mode::{DETECT, PLACES, POINT};
 
 /// Puts the hooks of plain accesses into the table.
 pub fn fill(hooks: &mut Hooks, level: Points, detects: bool) {
@@ -107,7 +107,7 @@ unsafe extern "C-unwind" fn range_write<const MODE: u8>(address: *mut c_void, si
 #[inline(always)]
 unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
     // SAFETY: the caller holds the baton.
-    MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.known.contains(pc)
+    MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.racy_places.contains(pc)
 }
 
 /// Whether more is to be done about a thread's access.
@@ -115,7 +115,7 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
 unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
-        // While nobody else has ever been there, nobody can see the difference.
+        // While there has only been one thread, no other can see the difference.
         let alone = scheduler().created == 1;
         let done = alone || MODE == POINT && passes_unseen(me, kind, address, size);
         !done
@@ -126,13 +126,13 @@ unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize,
 unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {
-        match scheduler().attention.look() {
-            Look::On => return false,
-            Look::Again => {
-                state().access.spins.progress(me);
+        match scheduler().spin_sampler.sample() {
+            Sample::Continue => return false,
+            Sample::Restart => {
+                state().access.spin_loops.progress(me);
                 return false;
             }
-            Look::Away => {}
+            Sample::Skip => {}
         }
         point(me, kind, address, size);
         Lease::grant(scheduler(), me);
@@ -142,7 +142,7 @@ unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usi
 
 #[inline(always)]
 unsafe fn before_read<const SIZE: usize, const MODE: u8>(address: usize, size: usize, kind: EventKind, pc: usize) {
-    // SAFETY: the state is there since before the table was filled; whoever has a lease holds the baton.
+    // SAFETY: the state is there since before the table was filled; a thread with a lease holds the baton.
     if MODE != POINT || unsafe { !Lease::spend(scheduler(), kind) } {
         // SAFETY: the caller's promise. A function of its own, so that what is above saves no registers.
         unsafe { before_asked_read::<SIZE, MODE>(address, size, kind, pc) }
@@ -159,26 +159,26 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
     // SAFETY: `me` holds the baton whenever it runs; the program's own access.
     unsafe {
         let Some(me) = current() else { return };
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         if !is_seen::<MODE>(me, kind, address, size) {
             return;
         }
-        let spins = &mut state().access.spins;
+        let spins = &mut state().access.spin_loops;
         if is_point::<MODE>(pc) {
-            if spins.loops(me, pc, address) {
-                scheduler().noted(note::SPUN);
+            if spins.is_spinning_at(me, pc, address) {
+                scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
                 point(me, kind, address, size);
             }
         }
-        let spins = &mut state().access.spins;
+        let spins = &mut state().access.spin_loops;
         match spins.read(me, pc, address, SIZE as u32, || value(address, SIZE as u32)) {
-            Verdict::News => {}
-            Verdict::Loops => scheduler().attention.stay(),
-            Verdict::Waits => wait_for_change(me, address),
+            SpinState::NotSpinning => {}
+            SpinState::Spinning => scheduler().spin_sampler.keep_sampling(),
+            SpinState::MustWait => wait_for_change(me, address),
         }
         if MODE & DETECT != 0 {
-            race::access(me, address, size, How::READ, pc);
+            race::access(me, address, size, AccessKind::READ, pc);
         }
     }
 }
@@ -197,16 +197,16 @@ unsafe fn before_asked_write<const MODE: u8>(address: usize, size: usize, kind: 
     // SAFETY: as above.
     unsafe {
         let Some(me) = current() else { return };
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         if !is_seen::<MODE>(me, kind, address, size) {
             return;
         }
         if is_point::<MODE>(pc) {
             point(me, kind, address, size);
         }
-        state().access.spins.progress(me);
+        state().access.spin_loops.progress(me);
         if MODE & DETECT != 0 {
-            race::access(me, address, size, How::WRITE, pc);
+            race::access(me, address, size, AccessKind::WRITE, pc);
         }
     }
 }

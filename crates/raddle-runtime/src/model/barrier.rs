@@ -15,9 +15,8 @@ pub struct Barrier {
 /// What an arrival means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
-    /// Others are missing.
     Waits,
-    /// The last one: everybody goes on.
+    /// The last one has arrived: all go on.
     Opens,
 }
 
@@ -27,7 +26,6 @@ impl Barrier {
         self.shared != 0
     }
 
-    /// A thread arrives.
     pub fn arrive(&mut self) -> Arrival {
         self.arrived += 1;
         if self.arrived < self.count {

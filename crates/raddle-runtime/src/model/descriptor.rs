@@ -16,12 +16,12 @@ pub fn key(fd: c_int) -> usize {
 }
 
 /// Descriptors that only this process can feed: pipes, socket pairs and event counters that it has
-/// made itself. Waiting for one while nobody can run is a deadlock. Valid when zeroed.
-pub struct Closed {
+/// made itself. Waiting for one while no thread can run is a deadlock. Valid when zeroed.
+pub struct ClosedDescriptors {
     bits: [u64; MOST / 64],
 }
 
-impl Closed {
+impl ClosedDescriptors {
     /// Whether only this process can feed the descriptor.
     pub fn contains(&self, fd: c_int) -> bool {
         place(fd).is_some_and(|(word, bit)| self.bits[word] & bit != 0)
@@ -149,8 +149,8 @@ mod tests {
     use core::ffi::c_void;
     use raddle_core::Rng;
 
-    fn empty() -> Closed {
-        Closed { bits: [0; MOST / 64] }
+    fn empty() -> ClosedDescriptors {
+        ClosedDescriptors { bits: [0; MOST / 64] }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Mutexes, after POSIX pthread_mutex_lock and glibc's types.
 //!
-//! Barging is possible: an unlocked mutex belongs to nobody, and any thread, waiting or not, may be
+//! Barging is possible: an unlocked mutex has no owner, and any thread, waiting or not, may be
 //! the next owner. Priority-inheritance and priority-ceiling mutexes behave as plain ones, because
 //! priorities have no meaning under a controlled schedule.
 
@@ -42,7 +42,7 @@ const NOT_SHARED: i16 = 2;
 /// Values of `owner` of a robust mutex whose owner died, as in glibc.
 const INCONSISTENT: u32 = 0x7fff_ffff;
 const NOT_RECOVERABLE: u32 = 0x7fff_fffe;
-/// FUTEX_OWNER_DIED in `lock`: nobody holds it, and the last owner died.
+/// FUTEX_OWNER_DIED in `lock`: it is free, and its last owner died holding it.
 const OWNER_DIED: u32 = 0x4000_0000;
 
 /// The outcome of an attempt to lock.
@@ -52,12 +52,11 @@ pub enum Attempt {
     Acquired(i32),
     /// The call fails with this number at once.
     Fails(i32),
-    /// Somebody holds it.
+    /// A thread holds it.
     Busy,
 }
 
 impl Mutex {
-    /// The mutex's type.
     pub fn kind(&self) -> Type {
         match self.kind & 3 {
             1 => Type::Recursive,
@@ -85,7 +84,7 @@ impl Mutex {
         self.kind & ROBUST != 0
     }
 
-    /// Who holds it; 0 for nobody or somebody unknown.
+    /// The thread that holds it; 0 if it is free or the holder is not known.
     pub fn holder(&self) -> Owner {
         match (self.free(), self.robust()) {
             (true, _) => 0,
@@ -100,7 +99,7 @@ impl Mutex {
         self.lock == 0 || self.lock == OWNER_DIED
     }
 
-    /// Whether whoever comes can take a step into the mutex.
+    /// Whether any thread that comes can acquire the mutex.
     #[inline]
     pub fn available(&self) -> bool {
         self.free() || self.owner == NOT_RECOVERABLE
@@ -155,7 +154,7 @@ impl Mutex {
         }
     }
 
-    /// pthread_mutex_unlock. A normal mutex may be unlocked by anybody, as in glibc.
+    /// pthread_mutex_unlock. Any thread may unlock a normal mutex, as in glibc.
     pub fn unlock(&mut self, me: Owner) -> i32 {
         if self.robust() && self.owner == NOT_RECOVERABLE {
             return EPERM;

@@ -1,13 +1,13 @@
 //! pthread_once. The real function does the work, exceptions and cancellation included; the model
 //! only keeps threads out while one is inside, so that the real function never blocks.
 
-/// glibc's pthread_once_t: bit 0 is set while somebody runs the routine, bit 1 when it is done.
+/// glibc's pthread_once_t: bit 0 is set while a thread runs the routine, bit 1 when it is done.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Once(u32);
 
 impl Once {
-    /// Whether a call goes on: nobody runs the routine.
+    /// Whether a call can go on: no thread runs the routine.
     pub fn ready(&self) -> bool {
         self.0 & 3 != 1
     }

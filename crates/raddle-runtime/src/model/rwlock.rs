@@ -30,7 +30,7 @@ impl RwLock {
         self.shared != 0
     }
 
-    /// The writer that holds it; 0 for nobody, or readers.
+    /// The writer that holds it; 0 if it is free, or held by readers.
     pub fn holder(&self) -> Owner {
         self.writer
     }

@@ -1,4 +1,4 @@
-//! Who waits for what: threads by the address of the object they wait for.
+//! Waiting threads, by the address of the object they wait for.
 //!
 //! A hash table of chains that run through the threads themselves, so nothing is allocated and an
 //! object without waiters costs one load.
@@ -19,7 +19,7 @@ pub struct Waiters {
     pub(crate) links: [Link; MAX_THREADS],
 }
 
-/// Bytes at the start that a run with so many threads touches.
+/// Bytes at the start that a run with `threads` threads touches.
 pub const fn small(threads: usize) -> usize {
     core::mem::offset_of!(Waiters, links) + threads * size_of::<Link>()
 }
@@ -86,7 +86,7 @@ impl Waiters {
         Chain { waiters: self, key, at: self.head[bucket(key)] }
     }
 
-    /// Whether nobody waits for `key`: one load in most cases.
+    /// Whether no thread waits for `key`: one load in most cases.
     #[inline]
     pub fn none(&self, key: usize) -> bool {
         self.head[bucket(key)] == END || self.of(key).next().is_none()

@@ -7,8 +7,9 @@ use raddle_protocol::{Escape, OsReason};
 
 use super::result;
 use super::time::from_now;
-use crate::control::{really, scheduler, state};
-use crate::{failure, interpose, real, syscall};
+use crate::control::{call_real, scheduler, state};
+use crate::process::failure;
+use crate::{interpose, real, syscall};
 
 interpose! {
     /// An alarm on the virtual clock.
@@ -59,7 +60,7 @@ interpose! {
         }
         state().signals.kernel_timer = true;
         scheduler().escaped(Escape::Timers);
-        really(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
+        call_real(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
     }
 
     /// Timers of the kernel's: named as uncontrolled.

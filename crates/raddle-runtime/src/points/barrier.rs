@@ -5,15 +5,15 @@ use core::ffi::c_int;
 use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{call_real, point, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::{interpose, race, real};
 
 interpose! {
-    /// Waits until everybody is here.
+    /// Waits until all threads have arrived.
     fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int |me| {
         let key = barrier as usize;
         point(me, EventKind::Barrier, key);
@@ -22,13 +22,13 @@ interpose! {
             scheduler().escaped(Escape::SharedObject);
             scheduler().escaped(Escape::UncontrolledCall);
             let result =
-                really(me, || lookout::call(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
+                call_real(me, || uncontrolled_call::make(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
             race::acquire(me, key);
             return result;
         }
         match (*barrier).arrive() {
             Arrival::Opens => {
-                // Also those who have left the queue to run a signal handler.
+                // Including threads that have left the queue to run a signal handler.
                 let s = scheduler();
                 for i in 0..s.created {
                     if s.threads[i].barrier == key {

@@ -11,7 +11,7 @@ use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_tr
 use super::once::pthread_once;
 use super::thread::{create, creator, pthread_detach, pthread_join};
 use super::time::{from_now, nanoseconds, sleep_until, valid};
-use crate::control::{scheduler, Inside};
+use crate::control::{scheduler, LeaveOnDrop};
 use crate::model::mutex::Mutex;
 use crate::model::once::Once;
 use crate::{interpose, real};
@@ -32,14 +32,13 @@ fn outcome(error: c_int) -> c_int {
     }
 }
 
-/// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, argument: *mut c_void) -> c_int {
     // SAFETY: the caller keeps thrd_create's contract.
     unsafe {
         let really = real!(thrd_create: fn(*mut usize, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, start, argument) };
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         // The routine returns an int, which glibc widens when it ends: the trampoline passes the
         // register through unchanged, so the value survives.
         create(me, handle, core::ptr::null(), start, argument, |handle, _, start, argument| {
@@ -64,12 +63,10 @@ interpose! {
         outcome(pthread_detach(handle))
     }
 
-    /// Gives way.
     fn thrd_yield() |_| {
         super::time::sched_yield();
     }
 
-    /// Sleeps.
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
         if !valid(time) {
             return -libc::EINVAL;
@@ -77,14 +74,13 @@ interpose! {
         let until = from_now(nanoseconds(time));
         if sleep_until(me, until) {
             if !left.is_null() {
-                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+                *left = crate::os::sys::timespec(until.saturating_sub(scheduler().clock.now()));
             }
             return -1;
         }
         0
     }
 
-    /// Locks.
     fn mtx_lock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_lock(mutex))
     }
@@ -94,12 +90,10 @@ interpose! {
         outcome(pthread_mutex_timedlock(mutex, time))
     }
 
-    /// Tries to lock.
     fn mtx_trylock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_trylock(mutex))
     }
 
-    /// Unlocks.
     fn mtx_unlock(mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_mutex_unlock(mutex))
     }
@@ -114,12 +108,10 @@ interpose! {
         outcome(pthread_cond_timedwait(condition, mutex, time))
     }
 
-    /// Wakes one waiter.
     fn cnd_signal(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_signal(condition))
     }
 
-    /// Wakes all waiters.
     fn cnd_broadcast(condition: *mut Condition) -> c_int |_| {
         outcome(pthread_cond_broadcast(condition))
     }

@@ -8,10 +8,12 @@ use libc::{EINVAL, ESRCH};
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, OsReason};
 
-use crate::control::{outside, point, really, scheduler};
+use crate::control::{call_real, point, scheduler, unlocked};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::thread::{Life, Wake};
 use crate::switch::fibers;
-use crate::{failure, interpose, real, sys};
+use crate::{interpose, real};
 
 /// PTHREAD_CANCEL_DISABLE.
 const CANCEL_DISABLE: c_int = 1;
@@ -78,7 +80,7 @@ pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
     unsafe {
         let thread = scheduler().thread(me);
         if thread.cancel_requested && !thread.cancel_disabled {
-            outside(me, || real!(pthread_testcancel: fn())());
+            unlocked(me, || real!(pthread_testcancel: fn())());
         }
     }
 }
@@ -125,7 +127,7 @@ interpose! {
             scheduler().escaped(Escape::AsyncCancel);
         }
         // Deferred as far as glibc knows: it only sets a bit in the other thread.
-        let result = really(me, || {
+        let result = call_real(me, || {
             // A fiber has no OS thread that libc's signal could reach: deferred as far as libc knows.
             let asynchronous = fibers() && change_libc_cancel_type(handle, false);
             let result = real!(pthread_cancel: fn(usize) -> c_int)(handle);
@@ -138,7 +140,7 @@ interpose! {
         let thread = scheduler().thread(other);
         thread.cancel_requested = true;
         if thread.life == Life::Alive && thread.cancellable && !thread.cancel_disabled {
-            scheduler().disturb(other, Wake::Cancelled);
+            scheduler().end_wait(other, Wake::Cancelled);
         }
         if other == me && scheduler().threads[me.index()].cancel_async {
             act_on_cancel(me);

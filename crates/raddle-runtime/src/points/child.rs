@@ -6,7 +6,7 @@ use core::ffi::{c_int, c_void};
 use libc::{id_t, idtype_t, pid_t, siginfo_t};
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, After, Caller, Outcome, INTERRUPTED};
+use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller, INTERRUPTED};
 use crate::control;
 use crate::interpose;
 use crate::scheduler::clock::NEVER;
@@ -23,7 +23,7 @@ struct Children {
     looks: u32,
 }
 
-/// In so many looks the kernel is asked although others can run.
+/// Looks after which the kernel is asked although other threads can run.
 const PATIENCE: u32 = 1000;
 
 impl Children {
@@ -31,8 +31,8 @@ impl Children {
         Children { which, id, options, points: 0, looks: 0 }
     }
 
-    /// Whether the call has something to say; also that there is no such child.
-    fn have_news(&self) -> bool {
+    /// Whether the call can return; also because there is no such child.
+    fn child_changed(&self) -> bool {
         let options = self.options | libc::WNOHANG | libc::WNOWAIT;
         // SAFETY: the kernel fills the structure.
         unsafe {
@@ -42,7 +42,7 @@ impl Children {
         }
     }
 
-    /// When a child ends is nobody's decision, so its end is seen only when nobody can run: when no
+    /// No policy decides when a child ends, so its end is seen only when no thread can run: when no
     /// point has passed since the last look. That makes most runs repeat.
     fn may_be_asked(&mut self) -> bool {
         let points = control::block().map_or(0, |block| block.results.points);
@@ -51,8 +51,8 @@ impl Children {
         quiet || self.looks.is_multiple_of(PATIENCE)
     }
 
-    /// Makes the call, in its form that does not block, until it has news.
-    fn wait(mut self, caller: Caller, patient: bool, mut attempt: impl FnMut() -> Option<isize>) -> Outcome {
+    /// Makes the call, in its form that does not block, until it has changed.
+    fn wait(mut self, caller: Caller, patient: bool, mut attempt: impl FnMut() -> Option<isize>) -> CallResult {
         let event = Event::new(EventKind::WaitChild, self.id as usize);
         let caller = caller.point(event.kind, event.object)?;
         if !patient {
@@ -67,13 +67,13 @@ impl Children {
         }
         loop {
             let polled = Polled {
-                test: have_news,
+                test: child_changed,
                 context: (&raw mut self).cast(),
                 descriptors: core::ptr::null_mut(),
                 count: 0,
                 closed: false,
             };
-            if caller.wait(event, Wait::Polled(&raw const polled), NEVER, After::Restart)? == Wake::Interrupted {
+            if caller.wait(event, Wait::Polled(&raw const polled), NEVER, AfterHandler::Restart)? == Wake::Interrupted {
                 return Ok(INTERRUPTED);
             }
             if let Some(result) = attempt() {
@@ -90,10 +90,10 @@ impl Children {
     }
 }
 
-unsafe fn have_news(context: *mut c_void) -> bool {
+unsafe fn child_changed(context: *mut c_void) -> bool {
     // SAFETY: the context of this wait.
     let children = unsafe { &mut *context.cast::<Children>() };
-    children.may_be_asked() && children.have_news()
+    children.may_be_asked() && children.child_changed()
 }
 
 /// wait4(2).
@@ -103,7 +103,7 @@ pub(super) unsafe fn wait_for_pid(
     status: *mut c_int,
     options: c_int,
     usage: usize,
-) -> Outcome {
+) -> CallResult {
     let (which, id) = match pid {
         -1 => (libc::P_ALL, 0),
         0 => (libc::P_PGID, 0),
@@ -126,18 +126,18 @@ pub(super) unsafe fn wait_for_id(
     info: *mut siginfo_t,
     options: c_int,
     usage: usize,
-) -> Outcome {
+) -> CallResult {
     let patient = options & libc::WNOHANG == 0;
     Children::new(which, id, options).wait(caller, patient, || {
-        // SAFETY: the caller's pointers; the kernel fills the structure, with zeros when there is no news.
+        // SAFETY: the caller's pointers; the kernel fills the structure, with zeros when no child has changed.
         unsafe {
             let mut own: siginfo_t = core::mem::zeroed();
             let result = syscall!(libc::SYS_waitid, which, id, &mut own as *mut _, options | libc::WNOHANG, usage);
-            let news = result != 0 || own.si_pid() != 0;
-            if result == 0 && !info.is_null() && (news || !patient) {
+            let changed = result != 0 || own.si_pid() != 0;
+            if result == 0 && !info.is_null() && (changed || !patient) {
                 *info = own;
             }
-            news.then_some(result)
+            changed.then_some(result)
         }
     })
 }

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 
 use libc::{timespec, EINVAL, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 
 use super::cancel::act_on_cancel;
@@ -127,14 +127,14 @@ unsafe fn wake_one(key: usize) {
     }
     if n > 1 && s.waiters.of(key).all(|t| t.index() < 64) {
         let waiters = s.waiters.of(key).fold(0, |set, t| set | 1 << t.index());
-        if let Some(t) = s.pick(waiters) {
+        if let Some(t) = s.choose_waiter(waiters) {
             return s.relock(t, Wake::Go);
         }
     }
     let k = if n == 1 {
         0
     } else {
-        s.noted(note::DRAWN);
+        s.record_blind_spot(blind_spot::DRAWN);
         s.chance.below(n)
     };
     // In the order of ids, so that the choice does not depend on how the chain was built.
@@ -186,7 +186,6 @@ interpose! {
         }
     }
 
-    /// Wakes one waiter.
     fn pthread_cond_signal(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondSignal, condition as usize);
         if (*condition).shared() {
@@ -197,7 +196,6 @@ interpose! {
         0
     }
 
-    /// Wakes all waiters.
     fn pthread_cond_broadcast(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondBroadcast, condition as usize);
         if (*condition).shared() {

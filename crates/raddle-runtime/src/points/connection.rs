@@ -7,14 +7,14 @@ use libc::socklen_t;
 use raddle_core::EventKind;
 
 use super::descriptor_table::{note_pair, TABLE};
-use super::outside::{conclude, is_ready, touched, Caller, Outcome, Watched, AGAIN, INTERRUPTED};
+use super::kernel_wait::{conclude, is_ready, touched, CallResult, Caller, Watched, AGAIN, INTERRUPTED};
 use super::socket::option;
 use crate::model::descriptor::key;
 use crate::scheduler::thread::Wake;
 use crate::{interpose, syscall};
 
 /// accept4(2).
-pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_size: usize, flags: c_int) -> Outcome {
+pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_size: usize, flags: c_int) -> CallResult {
     let caller = caller.point(EventKind::Accept, key(fd))?;
     Watched::new(fd, libc::POLLIN).until_done(caller, EventKind::Accept, |fd, anyway| {
         // What does not listen never becomes ready, but is refused at once.
@@ -28,7 +28,7 @@ pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_siz
 }
 
 /// connect(2).
-pub(super) unsafe fn connect_to(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> Outcome {
+pub(super) unsafe fn connect_to(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> CallResult {
     let caller = caller.point(EventKind::Connect, key(fd))?;
     touched();
     // SAFETY: the caller's address.
@@ -47,7 +47,7 @@ pub(super) unsafe fn connect_to(caller: Caller, fd: c_int, name: usize, name_siz
 
 /// Connects a socket that is non-blocking for now, and waits. Asking again gives the result, and lets
 /// the kernel know that it has been given.
-unsafe fn connect_blocking(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> Outcome {
+unsafe fn connect_blocking(caller: Caller, fd: c_int, name: usize, name_size: socklen_t) -> CallResult {
     let mut watched = Watched::new(fd, libc::POLLOUT);
     let mut started = false;
     loop {
@@ -81,7 +81,7 @@ pub(super) unsafe fn make_pair(
     kind: c_int,
     protocol: c_int,
     ends: *mut c_int,
-) -> Outcome {
+) -> CallResult {
     caller.point(EventKind::Syscall, TABLE)?;
     // SAFETY: the caller's array.
     unsafe {
@@ -94,7 +94,7 @@ pub(super) unsafe fn make_pair(
 }
 
 /// A call on a socket that never blocks but can be observed by others.
-pub(super) unsafe fn observable(caller: Caller, number: i64, object: usize, arguments: [usize; 3]) -> Outcome {
+pub(super) unsafe fn observable(caller: Caller, number: i64, object: usize, arguments: [usize; 3]) -> CallResult {
     caller.point(EventKind::Syscall, object)?;
     touched();
     let [a, b, c] = arguments;
@@ -103,17 +103,14 @@ pub(super) unsafe fn observable(caller: Caller, number: i64, object: usize, argu
 }
 
 interpose! {
-    /// Accepts a connection.
     fn accept(fd: c_int, name: usize, name_size: usize) -> c_int |me| {
         conclude!(me, accept_one(Caller::function(me), fd, name, name_size, 0))
     }
 
-    /// Accepts a connection.
     fn accept4(fd: c_int, name: usize, name_size: usize, flags: c_int) -> c_int |me| {
         conclude!(me, accept_one(Caller::function(me), fd, name, name_size, flags))
     }
 
-    /// Connects.
     fn connect(fd: c_int, name: usize, name_size: socklen_t) -> c_int |me| {
         conclude!(me, connect_to(Caller::function(me), fd, name, name_size))
     }
@@ -123,7 +120,6 @@ interpose! {
         conclude!(me, make_pair(Caller::plain(me), domain, kind, protocol, ends))
     }
 
-    /// Makes a socket.
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int |me| {
         let arguments = [domain as usize, kind as usize, protocol as usize];
         conclude!(me, observable(Caller::plain(me), libc::SYS_socket, TABLE, arguments))
@@ -134,7 +130,6 @@ interpose! {
         conclude!(me, observable(Caller::plain(me), libc::SYS_bind, key(fd), [fd as usize, name, name_size as usize]))
     }
 
-    /// Lets others connect.
     fn listen(fd: c_int, backlog: c_int) -> c_int |me| {
         conclude!(me, observable(Caller::plain(me), libc::SYS_listen, key(fd), [fd as usize, backlog as usize, 0]))
     }

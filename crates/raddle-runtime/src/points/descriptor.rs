@@ -8,13 +8,13 @@ use core::ffi::c_int;
 use libc::{iovec, off_t};
 use raddle_core::EventKind;
 
-use super::outside::{conclude, is_ready, never_waits, Caller, Outcome, Watched, AGAIN};
+use super::kernel_wait::{conclude, is_ready, never_waits, CallResult, Caller, Watched, AGAIN};
 use super::socket;
 use crate::control::state;
 use crate::model::descriptor::{key, length, Pieces, MOST_BUFFERS};
 use crate::{interpose, real, syscall};
 
-/// Up to so many bytes are written to a pipe in one piece.
+/// The most bytes that are written to a pipe in one piece.
 const PIPE_BUF: usize = 4096;
 /// More buffers than this are refused by the kernel.
 const IOV_MAX: usize = 1024;
@@ -23,33 +23,31 @@ const RWF_NOWAIT: c_int = 8;
 
 /// What a descriptor stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stands {
+pub(super) enum DescriptorKind {
     /// Something that never waits, or nothing at all.
     Plain,
     /// An end of a pipe.
     Pipe,
-    /// A socket.
     Socket,
     /// A terminal, an event counter, or whatever else poll(2) knows.
     Other,
 }
 
-impl Stands {
-    /// Asks the kernel.
-    pub fn of(fd: c_int) -> Stands {
+impl DescriptorKind {
+    pub fn of(fd: c_int) -> DescriptorKind {
         // SAFETY: the kernel fills the structure.
         let mode = unsafe {
             let mut stat: libc::stat = core::mem::zeroed();
             if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 {
-                return Stands::Plain;
+                return DescriptorKind::Plain;
             }
             stat.st_mode
         };
         match mode & libc::S_IFMT {
-            libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK | libc::S_IFLNK => Stands::Plain,
-            libc::S_IFIFO => Stands::Pipe,
-            libc::S_IFSOCK => Stands::Socket,
-            _ => Stands::Other,
+            libc::S_IFREG | libc::S_IFDIR | libc::S_IFBLK | libc::S_IFLNK => DescriptorKind::Plain,
+            libc::S_IFIFO => DescriptorKind::Pipe,
+            libc::S_IFSOCK => DescriptorKind::Socket,
+            _ => DescriptorKind::Other,
         }
     }
 }
@@ -75,10 +73,10 @@ unsafe fn write_now(fd: c_int, buffers: &[iovec]) -> isize {
 
 /// Reads what is there. A pipe that other processes read from too may have become empty since it
 /// said that it was not.
-unsafe fn read_ready(fd: c_int, stands: Stands, buffers: &[iovec]) -> isize {
+unsafe fn read_ready(fd: c_int, stands: DescriptorKind, buffers: &[iovec]) -> isize {
     // SAFETY: the caller's buffers and the baton.
     unsafe {
-        if stands == Stands::Pipe && !state().closed_descriptors.contains(fd) {
+        if stands == DescriptorKind::Pipe && !state().closed_descriptors.contains(fd) {
             let result = syscall!(libc::SYS_preadv2, fd, buffers.as_ptr(), buffers.len(), -1isize, 0, RWF_NOWAIT);
             if result != -(libc::EOPNOTSUPP as isize) && result != -(libc::ENOSYS as isize) {
                 return result;
@@ -89,14 +87,14 @@ unsafe fn read_ready(fd: c_int, stands: Stands, buffers: &[iovec]) -> isize {
 }
 
 /// Reads from a descriptor.
-pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
+pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> CallResult {
     let caller = caller.point(EventKind::Read, key(fd))?;
     // SAFETY: the caller's buffers.
     unsafe {
-        match Stands::of(fd) {
+        match DescriptorKind::of(fd) {
             _ if length(buffers) == 0 => Ok(read_now(fd, buffers)),
-            Stands::Plain => Ok(read_now(fd, buffers)),
-            Stands::Socket => socket::receive(caller, fd, &mut socket::message(buffers), 0),
+            DescriptorKind::Plain => Ok(read_now(fd, buffers)),
+            DescriptorKind::Socket => socket::receive(caller, fd, &mut socket::message(buffers), 0),
             stands => Watched::new(fd, libc::POLLIN).until_done(caller, EventKind::Read, |fd, anyway| {
                 if anyway {
                     read_now(fd, buffers)
@@ -111,15 +109,15 @@ pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> 
 }
 
 /// Writes to a descriptor.
-pub(super) unsafe fn write_from(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
+pub(super) unsafe fn write_from(caller: Caller, fd: c_int, buffers: &[iovec]) -> CallResult {
     let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's buffers.
     unsafe {
         let whole = length(buffers) <= PIPE_BUF;
-        match Stands::of(fd) {
-            Stands::Plain => Ok(write_now(fd, buffers)),
-            Stands::Socket => socket::transmit(caller, fd, &socket::message(buffers), 0),
-            Stands::Pipe if !whole && !never_waits(fd, libc::POLLOUT) => write_in_pieces(caller, fd, buffers),
+        match DescriptorKind::of(fd) {
+            DescriptorKind::Plain => Ok(write_now(fd, buffers)),
+            DescriptorKind::Socket => socket::transmit(caller, fd, &socket::message(buffers), 0),
+            DescriptorKind::Pipe if !whole && !never_waits(fd, libc::POLLOUT) => write_in_pieces(caller, fd, buffers),
             _ => Watched::new(fd, libc::POLLOUT).until_done(caller, EventKind::Write, |fd, anyway| {
                 if anyway || is_ready(fd, libc::POLLOUT) {
                     write_now(fd, buffers)
@@ -132,7 +130,7 @@ pub(super) unsafe fn write_from(caller: Caller, fd: c_int, buffers: &[iovec]) ->
 }
 
 /// Writes more to a pipe than it may hold: a piece fits whenever the pipe has room at all.
-unsafe fn write_in_pieces(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outcome {
+unsafe fn write_in_pieces(caller: Caller, fd: c_int, buffers: &[iovec]) -> CallResult {
     let mut watched = Watched::new(fd, libc::POLLOUT);
     let mut pieces = Pieces::new(buffers);
     while pieces.left() > 0 {
@@ -155,19 +153,19 @@ unsafe fn write_in_pieces(caller: Caller, fd: c_int, buffers: &[iovec]) -> Outco
 }
 
 /// read(2).
-pub(super) unsafe fn read_one(caller: Caller, fd: c_int, buffer: usize, size: usize) -> Outcome {
+pub(super) unsafe fn read_one(caller: Caller, fd: c_int, buffer: usize, size: usize) -> CallResult {
     // SAFETY: the caller's buffer.
     unsafe { read_into(caller, fd, &[iovec { iov_base: buffer as *mut _, iov_len: size }]) }
 }
 
 /// write(2).
-pub(super) unsafe fn write_one(caller: Caller, fd: c_int, buffer: usize, size: usize) -> Outcome {
+pub(super) unsafe fn write_one(caller: Caller, fd: c_int, buffer: usize, size: usize) -> CallResult {
     // SAFETY: the caller's buffer.
     unsafe { write_from(caller, fd, &[iovec { iov_base: buffer as *mut _, iov_len: size }]) }
 }
 
 /// readv(2).
-pub(super) unsafe fn read_many(caller: Caller, fd: c_int, first: *const iovec, count: usize) -> Outcome {
+pub(super) unsafe fn read_many(caller: Caller, fd: c_int, first: *const iovec, count: usize) -> CallResult {
     // SAFETY: the caller's buffers.
     unsafe {
         match buffers(first, count) {
@@ -178,7 +176,7 @@ pub(super) unsafe fn read_many(caller: Caller, fd: c_int, first: *const iovec, c
 }
 
 /// writev(2).
-pub(super) unsafe fn write_many(caller: Caller, fd: c_int, first: *const iovec, count: usize) -> Outcome {
+pub(super) unsafe fn write_many(caller: Caller, fd: c_int, first: *const iovec, count: usize) -> CallResult {
     // SAFETY: the caller's buffers.
     unsafe {
         match buffers(first, count) {
@@ -197,7 +195,7 @@ pub(super) unsafe fn at_offset(
     a: usize,
     b: usize,
     offset: usize,
-) -> Outcome {
+) -> CallResult {
     caller.point(kind, key(fd))?;
     // The kernel takes the upper half of the offset of preadv and pwritev in an argument of its own,
     // and ignores it on 64-bit machines.
@@ -206,7 +204,6 @@ pub(super) unsafe fn at_offset(
 }
 
 interpose! {
-    /// Reads.
     fn read(fd: c_int, buffer: usize, size: usize) -> isize |me| {
         conclude!(me, read_one(Caller::function(me), fd, buffer, size))
     }
@@ -219,7 +216,6 @@ interpose! {
         conclude!(me, read_one(Caller::function(me), fd, buffer, size))
     }
 
-    /// Writes.
     fn write(fd: c_int, buffer: usize, size: usize) -> isize |me| {
         conclude!(me, write_one(Caller::function(me), fd, buffer, size))
     }

@@ -10,7 +10,7 @@ use raddle_protocol::OsReason;
 
 use super::descriptor::{read_one, write_one};
 use super::file_lock;
-use super::outside::{conclude, keep_for_waiters, touched, Caller, Outcome};
+use super::kernel_wait::{conclude, keep_for_waiters, touched, CallResult, Caller};
 use crate::control::state;
 use crate::model::descriptor::key;
 use crate::{interpose, real, syscall};
@@ -19,7 +19,7 @@ use crate::{interpose, real, syscall};
 pub(super) const TABLE: usize = 0x0fff_ffff;
 
 /// pipe2(2).
-pub(super) unsafe fn make_pipe(caller: Caller, ends: *mut c_int, flags: c_int) -> Outcome {
+pub(super) unsafe fn make_pipe(caller: Caller, ends: *mut c_int, flags: c_int) -> CallResult {
     caller.point(EventKind::Syscall, TABLE)?;
     // SAFETY: the caller's array; the baton.
     unsafe {
@@ -41,7 +41,7 @@ pub(super) unsafe fn note_pair(ends: *const c_int) {
 }
 
 /// eventfd2(2).
-pub(super) unsafe fn make_eventfd(caller: Caller, count: c_uint, flags: c_int) -> Outcome {
+pub(super) unsafe fn make_eventfd(caller: Caller, count: c_uint, flags: c_int) -> CallResult {
     caller.point(EventKind::Syscall, TABLE)?;
     // SAFETY: no memory is involved; the baton.
     unsafe {
@@ -52,7 +52,7 @@ pub(super) unsafe fn make_eventfd(caller: Caller, count: c_uint, flags: c_int) -
 }
 
 /// close(2).
-pub(super) unsafe fn close_one(caller: Caller, fd: c_int) -> Outcome {
+pub(super) unsafe fn close_one(caller: Caller, fd: c_int) -> CallResult {
     caller.point(EventKind::Syscall, key(fd))?;
     keep_for_waiters(fd);
     touched();
@@ -64,7 +64,7 @@ pub(super) unsafe fn close_one(caller: Caller, fd: c_int) -> Outcome {
 }
 
 /// close_range(2).
-pub(super) unsafe fn close_many(caller: Caller, first: c_uint, last: c_uint, flags: c_int) -> Outcome {
+pub(super) unsafe fn close_many(caller: Caller, first: c_uint, last: c_uint, flags: c_int) -> CallResult {
     caller.point(EventKind::Syscall, TABLE)?;
     touched();
     // SAFETY: the program's own descriptors; the baton.
@@ -78,7 +78,7 @@ pub(super) unsafe fn close_many(caller: Caller, first: c_uint, last: c_uint, fla
 }
 
 /// dup(2), and fcntl's ways to do the same.
-pub(super) unsafe fn copy(caller: Caller, fd: c_int, call: impl FnOnce() -> isize) -> Outcome {
+pub(super) unsafe fn copy(caller: Caller, fd: c_int, call: impl FnOnce() -> isize) -> CallResult {
     caller.point(EventKind::Syscall, key(fd))?;
     let new = call();
     // SAFETY: the baton.
@@ -87,7 +87,7 @@ pub(super) unsafe fn copy(caller: Caller, fd: c_int, call: impl FnOnce() -> isiz
 }
 
 /// dup2(2) and dup3(2): what `new` stood for is closed.
-pub(super) unsafe fn copy_over(caller: Caller, fd: c_int, new: c_int, call: impl FnOnce() -> isize) -> Outcome {
+pub(super) unsafe fn copy_over(caller: Caller, fd: c_int, new: c_int, call: impl FnOnce() -> isize) -> CallResult {
     caller.point(EventKind::Syscall, key(new))?;
     if fd != new {
         keep_for_waiters(new);
@@ -102,7 +102,7 @@ pub(super) unsafe fn copy_over(caller: Caller, fd: c_int, new: c_int, call: impl
 }
 
 /// fcntl(2).
-pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument: usize) -> Outcome {
+pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument: usize) -> CallResult {
     const F_SETOWN_EX: c_int = 15;
     // SAFETY: the caller's arguments.
     let now = || unsafe { syscall!(libc::SYS_fcntl, fd, command, argument) };
@@ -119,14 +119,14 @@ pub(super) unsafe fn control(caller: Caller, fd: c_int, command: c_int, argument
         F_SETOWN_EX | libc::F_SETOWN => {
             // Signals for one OS thread.
             if command == F_SETOWN_EX {
-                crate::failure::needs_os_threads(OsReason::ThreadState);
+                crate::process::failure::needs_os_threads(OsReason::ThreadState);
             }
             // A signal may come whenever the descriptor is ready.
             // SAFETY: the caller holds the baton.
             unsafe { state() }.signals.kernel_timer = true;
             Ok(now())
         }
-        // Nobody else can observe the rest.
+        // No other thread can observe the rest.
         _ => Ok(now()),
     }
 }
@@ -140,12 +140,10 @@ fn fcntl_caller(me: ThreadId, command: c_int) -> Caller {
 }
 
 interpose! {
-    /// Makes a pipe.
     fn pipe(ends: *mut c_int) -> c_int |me| {
         conclude!(me, make_pipe(Caller::plain(me), ends, 0))
     }
 
-    /// Makes a pipe.
     fn pipe2(ends: *mut c_int, flags: c_int) -> c_int |me| {
         conclude!(me, make_pipe(Caller::plain(me), ends, flags))
     }
@@ -167,17 +165,14 @@ interpose! {
         if written == 8 { 0 } else { -1 }
     }
 
-    /// Closes a descriptor.
     fn close(fd: c_int) -> c_int |me| {
         conclude!(me, close_one(Caller::function(me), fd))
     }
 
-    /// Closes many descriptors.
     fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int |me| {
         conclude!(me, close_many(Caller::plain(me), first, last, flags))
     }
 
-    /// Copies a descriptor.
     fn dup(fd: c_int) -> c_int |me| {
         conclude!(me, copy(Caller::plain(me), fd, || syscall!(libc::SYS_dup, fd)))
     }

@@ -6,7 +6,7 @@ use libc::{timespec, EINVAL};
 use raddle_core::EventKind;
 
 use super::descriptor_table::TABLE;
-use super::outside::{conclude, touched, After, Caller, Outcome, Watched};
+use super::kernel_wait::{conclude, touched, AfterHandler, CallResult, Caller, Watched};
 use super::poll::{duration, milliseconds, until_ready};
 use crate::control::state;
 use crate::model::descriptor::key;
@@ -20,7 +20,7 @@ pub(super) unsafe fn epoll_until(
     most: c_int,
     deadline: u64,
     mask: *const u64,
-) -> Outcome {
+) -> CallResult {
     let mut watched = Watched::new(fd, libc::POLLIN);
     // SAFETY: the caller's array and mask.
     unsafe {
@@ -31,7 +31,7 @@ pub(super) unsafe fn epoll_until(
             mask,
             &mut watched,
             |watched| syscall!(libc::SYS_epoll_wait, watched.fd(), events, most, 0),
-            |watched, caller| watched.wait_until(caller, EventKind::Poll, deadline, After::Fail),
+            |watched, caller| watched.wait_until(caller, EventKind::Poll, deadline, AfterHandler::Fail),
         )
     }
 }
@@ -44,7 +44,7 @@ pub(super) unsafe fn epoll_for(
     most: c_int,
     time: *const timespec,
     mask: *const u64,
-) -> Outcome {
+) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe {
         let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
@@ -53,7 +53,7 @@ pub(super) unsafe fn epoll_for(
 }
 
 /// epoll_create1(2). As long as it watches closed descriptors only, it is closed too.
-pub(super) unsafe fn epoll_make(caller: Caller, number: i64, argument: c_int) -> Outcome {
+pub(super) unsafe fn epoll_make(caller: Caller, number: i64, argument: c_int) -> CallResult {
     caller.point(EventKind::Syscall, TABLE)?;
     // SAFETY: no memory is involved; the baton.
     unsafe {
@@ -64,7 +64,7 @@ pub(super) unsafe fn epoll_make(caller: Caller, number: i64, argument: c_int) ->
 }
 
 /// epoll_ctl(2).
-pub(super) unsafe fn epoll_change(caller: Caller, set: c_int, operation: c_int, fd: c_int, event: usize) -> Outcome {
+pub(super) unsafe fn epoll_change(caller: Caller, set: c_int, operation: c_int, fd: c_int, event: usize) -> CallResult {
     caller.point(EventKind::Syscall, key(set))?;
     touched();
     // SAFETY: the caller's structure; the baton.

@@ -7,7 +7,7 @@ use core::ffi::c_int;
 use libc::off_t;
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, touched, After, Attempts, Caller, Outcome, AGAIN};
+use super::kernel_wait::{conclude, touched, AfterHandler, Attempts, CallResult, Caller, AGAIN};
 use crate::dispatch::Request;
 use crate::interpose;
 use crate::model::descriptor::key;
@@ -15,7 +15,7 @@ use crate::scheduler::clock::NEVER;
 use crate::syscall;
 
 /// flock(2).
-pub(super) unsafe fn lock_file(caller: Caller, fd: c_int, operation: c_int) -> Outcome {
+pub(super) unsafe fn lock_file(caller: Caller, fd: c_int, operation: c_int) -> CallResult {
     let event = Event::new(EventKind::Syscall, key(fd));
     // SAFETY: no memory is involved.
     unsafe {
@@ -27,12 +27,13 @@ pub(super) unsafe fn lock_file(caller: Caller, fd: c_int, operation: c_int) -> O
         let arguments = [fd as usize, (operation | libc::LOCK_NB) as usize, 0, 0, 0, 0];
         let request = Request { number: libc::SYS_flock, arguments };
         let caller = caller.point(event.kind, event.object)?;
-        Attempts { request, would_block: AGAIN, deadline: NEVER, after: After::Restart }.until_done(caller, event)
+        Attempts { request, would_block: AGAIN, deadline: NEVER, after: AfterHandler::Restart }
+            .until_done(caller, event)
     }
 }
 
 /// fcntl(2) with one of the commands that lock.
-pub(super) unsafe fn record_lock(caller: Caller, fd: c_int, command: c_int, lock: usize) -> Outcome {
+pub(super) unsafe fn record_lock(caller: Caller, fd: c_int, command: c_int, lock: usize) -> CallResult {
     let event = Event::new(EventKind::Syscall, key(fd));
     let now = match command {
         libc::F_SETLKW => libc::F_SETLK,
@@ -49,12 +50,12 @@ pub(super) unsafe fn record_lock(caller: Caller, fd: c_int, command: c_int, lock
     unsafe {
         let request = Request { number: libc::SYS_fcntl, arguments };
         let caller = caller.point(event.kind, event.object)?;
-        Attempts { request, would_block: AGAIN, deadline: NEVER, after: After::Restart }.until_done(caller, event)
+        Attempts { request, would_block: AGAIN, deadline: NEVER, after: AfterHandler::Restart }
+            .until_done(caller, event)
     }
 }
 
 interpose! {
-    /// Locks a file.
     fn flock(fd: c_int, operation: c_int) -> c_int |me| {
         conclude!(me, lock_file(Caller::plain(me), fd, operation))
     }

@@ -14,13 +14,12 @@ use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::{self, point, scheduler, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::{race, syscall};
 
 /// The arguments of the system call.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// The word.
     pub word: *mut u32,
     /// The operation with its flags.
     pub operation: c_int,
@@ -37,7 +36,7 @@ pub struct Call {
 impl Call {
     /// Whether another process may be involved: not every lock says that it is private.
     pub fn shared(&self) -> bool {
-        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::memory::is_shared(self.word as usize)
+        self.operation & libc::FUTEX_PRIVATE_FLAG == 0 && crate::os::memory::is_shared(self.word as usize)
     }
 }
 
@@ -79,7 +78,7 @@ pub unsafe fn futex(me: ThreadId, call: Call) -> isize {
                 // Priority-inheritance futexes of several processes, or with conditions: glibc uses them for
                 // mutexes only, which are modelled.
                 scheduler().escaped(Escape::UncontrolledCall);
-                lookout::call(me, || {
+                uncontrolled_call::make(me, || {
                     syscall!(
                         libc::SYS_futex,
                         call.word,
@@ -114,7 +113,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         }
     }
     let key = call.word as usize;
-    control::access(me, EventKind::FutexWait, key, size_of::<u32>());
+    control::access_point(me, EventKind::FutexWait, key, size_of::<u32>());
     // SAFETY: as above.
     unsafe {
         // Code that is not instrumented may take the lock without waiting when it finds it changed.
@@ -147,7 +146,7 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         let thread = scheduler().thread(me);
         thread.interruptible = false;
         thread.futex_word = core::ptr::null();
-        // Whoever waits for something else at this address, such as a once, is not for a wake-up to find.
+        // A thread that waits for something else at this address, such as a once, must not be woken by this.
         thread.futex_bits = 0;
         race::acquire(me, key);
         match wake {

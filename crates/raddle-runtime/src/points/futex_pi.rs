@@ -5,7 +5,7 @@ use libc::{timespec, EDEADLK, EINTR, EINVAL, EPERM, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
 
 use super::futex::Call;
-use super::identity;
+use super::thread_attributes;
 use super::time::{deadline, valid_for_kernel};
 use crate::control::{point, scheduler, wait};
 use crate::race;
@@ -41,9 +41,9 @@ pub(super) unsafe fn futex(me: ThreadId, call: Call) -> isize {
     }
 }
 
-/// Takes a word that is free; `None`: somebody else has it.
+/// Takes a word that is free; `None`: another thread has it.
 unsafe fn acquire(me: ThreadId, word: *mut u32) -> Option<isize> {
-    let tid = identity::id(me) as u32;
+    let tid = thread_attributes::id(me) as u32;
     // SAFETY: the caller's word.
     unsafe {
         let value = word.read_volatile();
@@ -78,7 +78,7 @@ unsafe fn lock(me: ThreadId, word: *mut u32, deadline: u64) -> isize {
         thread.interruptible = false;
         thread.futex_bits = 0;
         match wake {
-            // Whoever unlocked it has written our id.
+            // The thread that unlocked it has written our id.
             Wake::Go | Wake::Cancelled => {
                 race::acquire(me, key);
                 0
@@ -94,7 +94,7 @@ unsafe fn unlock(me: ThreadId, word: *mut u32) -> isize {
     point(me, EventKind::FutexWake, key);
     // SAFETY: as above.
     unsafe {
-        if word.read_volatile() & TID_MASK != identity::id(me) as u32 {
+        if word.read_volatile() & TID_MASK != thread_attributes::id(me) as u32 {
             return -(EPERM as isize);
         }
         race::release(me, key);
@@ -106,7 +106,7 @@ unsafe fn unlock(me: ThreadId, word: *mut u32) -> isize {
         s.thread(next).futex_bits = 0;
         s.wake(next);
         let more = s.waiters.first(key, |t| s.threads[t.index()].futex_bits != 0).is_some();
-        word.write_volatile(identity::id(next) as u32 | if more { WAITERS } else { 0 });
+        word.write_volatile(thread_attributes::id(next) as u32 | if more { WAITERS } else { 0 });
         0
     }
 }

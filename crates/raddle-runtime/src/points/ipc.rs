@@ -8,8 +8,8 @@ use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
 use raddle_core::{Event, EventKind};
 use raddle_protocol::Escape;
 
-use super::outside::{
-    conclude, is_ready, never_waits, touched, After, Attempts, Caller, Outcome, Watched, AGAIN, INTERRUPTED,
+use super::kernel_wait::{
+    conclude, is_ready, never_waits, touched, AfterHandler, Attempts, CallResult, Caller, Watched, AGAIN, INTERRUPTED,
 };
 use super::time::{deadline, from_now, nanoseconds, valid};
 use crate::control::scheduler;
@@ -17,7 +17,7 @@ use crate::dispatch::Request;
 use crate::model::descriptor::key;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wake;
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::{interpose, syscall};
 
 /// The object of events on an identifier of System V.
@@ -26,7 +26,7 @@ fn object(id: c_int) -> usize {
 }
 
 /// msgsnd(2) and msgrcv(2): `flags` is the number of the argument that may say IPC_NOWAIT.
-pub(super) unsafe fn message(caller: Caller, mut request: Request, flags: usize) -> Outcome {
+pub(super) unsafe fn message(caller: Caller, mut request: Request, flags: usize) -> CallResult {
     let patient = request.arguments[flags] as c_int & libc::IPC_NOWAIT == 0;
     let event = Event::new(EventKind::Syscall, object(request.arguments[0] as c_int));
     request.arguments[flags] |= libc::IPC_NOWAIT as usize;
@@ -36,7 +36,7 @@ pub(super) unsafe fn message(caller: Caller, mut request: Request, flags: usize)
     unsafe {
         let deadline = if patient { NEVER } else { 0 };
         let caller = caller.point(event.kind, event.object)?;
-        Attempts { request, would_block, deadline, after: After::Fail }.until_done(caller, event)
+        Attempts { request, would_block, deadline, after: AfterHandler::Fail }.until_done(caller, event)
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) unsafe fn operate(
     operations: *const sembuf,
     count: usize,
     time: *const timespec,
-) -> Outcome {
+) -> CallResult {
     const MOST: usize = 64;
     let mut own = [sembuf { sem_num: 0, sem_op: 0, sem_flg: 0 }; MOST];
     // SAFETY: the caller's operations and time.
@@ -57,7 +57,9 @@ pub(super) unsafe fn operate(
         }
         if count > MOST {
             scheduler().escaped(Escape::UncontrolledCall);
-            return Ok(lookout::call(caller.me, || syscall!(libc::SYS_semtimedop, id, operations, count, time)));
+            return Ok(uncontrolled_call::make(caller.me, || {
+                syscall!(libc::SYS_semtimedop, id, operations, count, time)
+            }));
         }
         let mut patient = true;
         for (i, operation) in own.iter_mut().enumerate().take(count) {
@@ -74,12 +76,12 @@ pub(super) unsafe fn operate(
         let event = Event::new(EventKind::Syscall, object(id));
         let request = Request { number: libc::SYS_semop, arguments };
         let caller = caller.point(event.kind, event.object)?;
-        Attempts { request, would_block: AGAIN, deadline, after: After::Fail }.until_done(caller, event)
+        Attempts { request, would_block: AGAIN, deadline, after: AfterHandler::Fail }.until_done(caller, event)
     }
 }
 
 /// mq_timedreceive(2) and mq_timedsend(2), where `events` tells them apart.
-pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Outcome {
+pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> CallResult {
     let [fd, a, b, c, time, _] = request.arguments;
     let (fd, time) = (fd as c_int, time as *const timespec);
     let kind = if events == libc::POLLIN { EventKind::Read } else { EventKind::Write };
@@ -91,7 +93,7 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Out
             if !time.is_null() && !valid(time) {
                 return Ok(-(EINVAL as isize));
             }
-            match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time), After::Restart)? {
+            match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time), AfterHandler::Restart)? {
                 Wake::TimedOut => return Ok(-(ETIMEDOUT as isize)),
                 Wake::Interrupted => return Ok(INTERRUPTED),
                 _ => {}
@@ -108,19 +110,16 @@ fn request(number: i64, arguments: [usize; 5]) -> Request {
 }
 
 interpose! {
-    /// Sends a message.
     fn msgsnd(id: c_int, message: usize, size: usize, flags: c_int) -> c_int |me| {
         let request = request(libc::SYS_msgsnd, [id as usize, message, size, flags as usize, 0]);
         conclude!(me, self::message(Caller::function(me), request, 3))
     }
 
-    /// Receives a message.
     fn msgrcv(id: c_int, message: usize, size: usize, kind: i64, flags: c_int) -> isize |me| {
         let request = request(libc::SYS_msgrcv, [id as usize, message, size, kind as usize, flags as usize]);
         conclude!(me, self::message(Caller::function(me), request, 4))
     }
 
-    /// Changes semaphores.
     fn semop(id: c_int, operations: *const sembuf, count: usize) -> c_int |me| {
         conclude!(me, operate(Caller::plain(me), id, operations, count, core::ptr::null()))
     }
@@ -130,7 +129,6 @@ interpose! {
         conclude!(me, operate(Caller::plain(me), id, operations, count, time))
     }
 
-    /// Receives a message.
     fn mq_receive(fd: c_int, buffer: usize, size: usize, priority: usize) -> isize |me| {
         let request = request(libc::SYS_mq_timedreceive, [fd as usize, buffer, size, priority, 0]);
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
@@ -142,7 +140,6 @@ interpose! {
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
     }
 
-    /// Sends a message.
     fn mq_send(fd: c_int, buffer: usize, size: usize, priority: c_uint) -> c_int |me| {
         let request = request(libc::SYS_mq_timedsend, [fd as usize, buffer, size, priority as usize, 0]);
         conclude!(me, queue(Caller::function(me), libc::POLLOUT, request))

@@ -6,9 +6,9 @@
 use core::ffi::{c_int, c_void};
 
 use super::result;
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::syscall;
 
-/// Maps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn mmap(
     address: *mut c_void,
@@ -22,7 +22,6 @@ pub unsafe extern "C" fn mmap(
     unsafe { result(syscall!(sys::SYS_mmap, address, size, protection, flags, fd, offset)) as *mut c_void }
 }
 
-/// Maps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn mmap64(
     address: *mut c_void,
@@ -36,7 +35,6 @@ pub unsafe extern "C" fn mmap64(
     unsafe { mmap(address, size, protection, flags, fd, offset) }
 }
 
-/// Unmaps memory.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C" fn munmap(address: *mut c_void, size: usize) -> c_int {
     // SAFETY: the program's own system call.

@@ -1,13 +1,12 @@
 //! Schedule points: something is about to happen.
 //!
 //! One file per primitive. Every function in here stands for the function of the same name in libc:
-//! a thread under control gets the model's version, everybody else (before the run, in a forked
+//! a thread under control gets the model's version, all others (before the run, in a forked
 //! child, inside a call of the real library) the real one.
 
 pub mod alarm;
 pub mod barrier;
 pub mod c11;
-pub mod call;
 pub mod cancel;
 pub mod child;
 pub mod condition;
@@ -18,16 +17,13 @@ pub mod epoll;
 pub mod file_lock;
 pub mod futex;
 mod futex_pi;
-pub mod guard;
-pub mod identity;
-pub mod incarnate;
 pub mod ipc;
-pub mod keys;
+mod kernel_wait;
 pub mod mapping;
 pub mod mutex;
+pub mod new_identity;
 pub mod once;
 pub mod open;
-mod outside;
 pub mod poll;
 pub mod process;
 pub mod processors;
@@ -36,9 +32,14 @@ pub mod select;
 pub mod semaphore;
 pub mod signal;
 pub mod socket;
-pub mod spin;
+pub mod spin_lock;
 pub mod splice;
+pub mod static_guard;
+pub mod sync_function;
 pub mod thread;
+pub mod thread_attributes;
+pub mod thread_keys;
+pub mod tick;
 pub mod time;
 mod trapped;
 
@@ -69,7 +70,7 @@ static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
 pub fn find_errno() {
     // SAFETY: libc gives every thread an errno.
     let place = unsafe { __errno_location() } as usize;
-    ERRNO_OFFSET.store(place.wrapping_sub(crate::sys::thread_pointer()), Ordering::Relaxed);
+    ERRNO_OFFSET.store(place.wrapping_sub(crate::os::sys::thread_pointer()), Ordering::Relaxed);
 }
 
 /// Where the calling thread's errno is. Asking libc would make a page of its text present for that alone.
@@ -77,7 +78,7 @@ fn errno_place() -> *mut c_int {
     match ERRNO_OFFSET.load(Ordering::Relaxed) {
         // SAFETY: as above.
         0 => unsafe { __errno_location() },
-        offset => crate::sys::thread_pointer().wrapping_add(offset) as *mut c_int,
+        offset => crate::os::sys::thread_pointer().wrapping_add(offset) as *mut c_int,
     }
 }
 
@@ -169,7 +170,6 @@ pub fn find_all() {
 }
 
 /// The real function of a name.
-#[macro_export]
 macro_rules! real {
     ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
         // Used as a whole: the optimiser must not split it.
@@ -183,11 +183,11 @@ macro_rules! real {
         ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
     }};
 }
+pub(crate) use real;
 
 /// Interposes functions. The body sees the calling thread; without control the real function is
 /// called. The functions may be unwound through by cancellation and exceptions, so they must not
 /// keep anything that needs to be dropped when that happens.
-#[macro_export]
 macro_rules! interpose {
     ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block)*) => {
         $(
@@ -201,7 +201,7 @@ macro_rules! interpose {
                     let Some(me) = $crate::control::current() else {
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
-                    let _inside = $crate::control::Inside::here();
+                    let _leave = $crate::control::LeaveOnDrop::armed();
                     if $crate::points::cancel::must_stop_now(me) {
                         $crate::points::cancel::act_on_cancel(me);
                     }
@@ -212,6 +212,7 @@ macro_rules! interpose {
         )*
     };
 }
+pub(crate) use interpose;
 
 /// Performs a system call that was made past the interposed functions, where there is a function
 /// for it in here; `None`: it is to be made as it is.
@@ -237,7 +238,7 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
             libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
             libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
-            libc::SYS_tkill => signal::send_to_thread(me, crate::sys::getpid(), a as c_int, b as c_int),
+            libc::SYS_tkill => signal::send_to_thread(me, crate::os::sys::getpid(), a as c_int, b as c_int),
             libc::SYS_rt_tgsigqueueinfo => {
                 return signal::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _);
             }
@@ -245,7 +246,7 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
                 process::fill_random(a as *mut u8, b);
                 b as isize
             }
-            _ => return identity::system_call(me, request).or_else(|| trapped::system_call(me, request)),
+            _ => return thread_attributes::system_call(me, request).or_else(|| trapped::system_call(me, request)),
         })
     }
 }

@@ -4,21 +4,22 @@ use core::ffi::c_int;
 
 use libc::{timespec, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait_through};
+use crate::control::{call_real, point, scheduler, wait_through};
 use crate::interpose;
 use crate::model::mutex::{Attempt, Mutex};
+use crate::os::sys;
+use crate::race;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
-use crate::{race, sys};
 
 /// Whether a mutex lives in memory that other processes share.
 pub(super) unsafe fn shared(mutex: *mut Mutex) -> bool {
     // SAFETY: the caller's mutex.
-    unsafe { (*mutex).shared(|| crate::memory::is_shared(mutex as usize)) }
+    unsafe { (*mutex).shared(|| crate::os::memory::is_shared(mutex as usize)) }
 }
 
 /// Locks a mutex: waits until that is possible, before the deadline.
@@ -47,7 +48,7 @@ pub(super) unsafe fn acquire(me: ThreadId, mutex: *mut Mutex) -> c_int {
             }
             Attempt::Fails(error) => error,
             // A thread is only let through when the mutex is ready.
-            Attempt::Busy => crate::failure::internal(format_args!("a busy mutex was let through")),
+            Attempt::Busy => crate::process::failure::internal(format_args!("a busy mutex was let through")),
         }
     }
 }
@@ -65,7 +66,6 @@ pub(super) unsafe fn acquired(me: ThreadId, mutex: *mut Mutex) {
     }
 }
 
-/// Releases a mutex.
 pub(super) unsafe fn release(me: ThreadId, mutex: *mut Mutex) -> c_int {
     // SAFETY: as above.
     unsafe {
@@ -111,7 +111,7 @@ pub(super) unsafe fn abandon_robust(me: ThreadId) {
         let robust = scheduler().thread(me).robust;
         for mutex in robust.into_iter().filter(|m| !m.is_null()) {
             if (*mutex).holder() == owner(me) {
-                scheduler().noted(note::ORPHANED);
+                scheduler().record_blind_spot(blind_spot::ORPHANED);
                 race::release(me, mutex as usize);
                 (*mutex).owner_died();
                 scheduler().mutex_changed(mutex, (*mutex).available());
@@ -161,7 +161,6 @@ unsafe fn lock_shared(me: ThreadId, mutex: *mut Mutex, kind: EventKind, deadline
 }
 
 interpose! {
-    /// Locks.
     #[link_section = "raddle_run"]
     fn pthread_mutex_lock(mutex: *mut Mutex) -> c_int |me| {
         lock(me, mutex, EventKind::Lock, NEVER)
@@ -187,12 +186,11 @@ interpose! {
         lock(me, mutex, EventKind::Lock, deadline(clock, time))
     }
 
-    /// Tries to lock.
     fn pthread_mutex_trylock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::TryLock, mutex as usize);
         if shared(mutex) {
             scheduler().escaped(Escape::SharedObject);
-            return really(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
+            return call_real(me, || crate::real!(pthread_mutex_trylock: fn(*mut Mutex) -> c_int)(mutex));
         }
         let result = (*mutex).try_lock(owner(me));
         match result {
@@ -203,14 +201,13 @@ interpose! {
         result
     }
 
-    /// Unlocks.
     #[link_section = "raddle_run"]
     fn pthread_mutex_unlock(mutex: *mut Mutex) -> c_int |me| {
         point(me, EventKind::Unlock, mutex as usize);
         if shared(mutex) {
             scheduler().outside_touched = true;
             race::release(me, mutex as usize);
-            return really(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
+            return call_real(me, || crate::real!(pthread_mutex_unlock: fn(*mut Mutex) -> c_int)(mutex));
         }
         release(me, mutex)
     }

@@ -5,13 +5,13 @@ use core::mem::transmute;
 
 use raddle_core::{Event, EventKind};
 
-use crate::control::{outside, parallel, scheduler, wait_through};
+use crate::control::{parallel, scheduler, unlocked, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Wait, Wake};
 use crate::{interpose, race, real};
 
-/// The calling thread is about to run the routine: whoever might have been first as well waits for its
+/// The calling thread is about to run the routine: others that might have been first wait for its
 /// end. The real function says so in the control, but later.
 unsafe fn keep_out(key: usize) {
     // SAFETY: the caller holds the baton.
@@ -31,7 +31,7 @@ unsafe extern "C-unwind" fn run_outside() {
     unsafe {
         let me = scheduler().current;
         let routine = transmute::<usize, unsafe extern "C-unwind" fn()>(scheduler().threads[me.index()].once);
-        outside(me, || routine());
+        unlocked(me, || routine());
     }
 }
 
@@ -43,7 +43,7 @@ interpose! {
             keep_out(control as usize);
         }
         // The routine is the program's own code and runs under control; the real function copes with
-        // exceptions and cancellation in it. It never blocks, since nobody else is inside.
+        // exceptions and cancellation in it. It never blocks, since no other thread is inside.
         let real = real!(pthread_once: fn(*mut Once, unsafe extern "C-unwind" fn()) -> c_int);
         let result = if parallel() {
             let before = core::mem::replace(&mut scheduler().thread(me).once, routine as *const () as usize);
@@ -53,7 +53,7 @@ interpose! {
         } else {
             real(control, routine)
         };
-        // Whoever ran the routine leaves word, whoever comes later finds it.
+        // The thread that ran the routine releases; threads that come later acquire.
         race::acquire(me, control as usize);
         race::release(me, control as usize);
         scheduler().changed(control as usize);

@@ -2,13 +2,13 @@
 //! trapped system call.
 //!
 //! Opening a named pipe waits for the other side: the reader's end is opened without blocking and
-//! asked whether somebody writes; the writer's end is tried until somebody reads.
+//! asked whether it has a writer; the writer's end is tried until there is a reader.
 
 use core::ffi::{c_char, c_int, c_void};
 
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, is_ready, touched, After, Attempts, Caller, Outcome, AGAIN, INTERRUPTED};
+use super::kernel_wait::{conclude, is_ready, touched, AfterHandler, Attempts, CallResult, Caller, AGAIN, INTERRUPTED};
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
 use crate::scheduler::clock::NEVER;
@@ -25,11 +25,11 @@ pub(super) unsafe fn open_at(
     path: *const c_char,
     flags: c_int,
     mode: usize,
-) -> Outcome {
+) -> CallResult {
     let caller = caller.point(EventKind::Syscall, NAMES)?;
     // SAFETY: the caller's path.
     unsafe {
-        super::identity::look_at_path(path as usize);
+        super::thread_attributes::look_at_path(path as usize);
         let direction = flags & libc::O_ACCMODE;
         let waits = flags & (libc::O_NONBLOCK | libc::O_PATH) == 0 && direction != libc::O_RDWR;
         if !waits || !is_named_pipe(directory, path) {
@@ -52,13 +52,13 @@ unsafe fn is_named_pipe(directory: c_int, path: *const c_char) -> bool {
     }
 }
 
-unsafe fn open_writer(caller: Caller, directory: c_int, path: *const c_char, flags: c_int) -> Outcome {
+unsafe fn open_writer(caller: Caller, directory: c_int, path: *const c_char, flags: c_int) -> CallResult {
     const NOBODY_READS: isize = -(libc::ENXIO as isize);
     let arguments = [directory as usize, path as usize, (flags | libc::O_NONBLOCK) as usize, 0, 0, 0];
     let request = Request { number: libc::SYS_openat, arguments };
     // SAFETY: the program's own system call.
     unsafe {
-        let attempts = Attempts { request, would_block: NOBODY_READS, deadline: NEVER, after: After::Restart };
+        let attempts = Attempts { request, would_block: NOBODY_READS, deadline: NEVER, after: AfterHandler::Restart };
         let fd = attempts.until_done(caller, Event::new(EventKind::Syscall, NAMES))?;
         if fd >= 0 {
             syscall!(libc::SYS_fcntl, fd, libc::F_SETFL, flags);
@@ -67,7 +67,7 @@ unsafe fn open_writer(caller: Caller, directory: c_int, path: *const c_char, fla
     }
 }
 
-unsafe fn open_reader(caller: Caller, directory: c_int, path: *const c_char, flags: c_int) -> Outcome {
+unsafe fn open_reader(caller: Caller, directory: c_int, path: *const c_char, flags: c_int) -> CallResult {
     // SAFETY: the caller's path.
     unsafe {
         let fd = syscall!(libc::SYS_openat, directory, path, flags | libc::O_NONBLOCK);
@@ -84,7 +84,7 @@ unsafe fn open_reader(caller: Caller, directory: c_int, path: *const c_char, fla
                 Event::new(EventKind::Syscall, key(number)),
                 Wait::Polled(&raw const polled),
                 NEVER,
-                After::Restart,
+                AfterHandler::Restart,
             );
             if !matches!(wake, Ok(Wake::Go)) {
                 syscall!(libc::SYS_close, fd);
@@ -107,19 +107,17 @@ unsafe fn somebody_writes(context: *mut c_void) -> bool {
 }
 
 /// A call on names that others can observe.
-pub(super) unsafe fn observable(caller: Caller, request: &Request) -> Outcome {
+pub(super) unsafe fn observable(caller: Caller, request: &Request) -> CallResult {
     caller.point(EventKind::Syscall, NAMES)?;
     // SAFETY: the program's own system call.
-    Ok(unsafe { request.really() })
+    Ok(unsafe { request.pass_to_kernel() })
 }
 
 interpose! {
-    /// Opens a file.
     fn open(path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))
     }
 
-    /// Opens a file.
     fn open64(path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))
     }
@@ -144,7 +142,6 @@ interpose! {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, 0))
     }
 
-    /// Makes a file.
     fn creat(path: *const c_char, mode: usize) -> c_int |me| {
         let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))

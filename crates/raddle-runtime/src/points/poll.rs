@@ -8,14 +8,15 @@ use core::mem::MaybeUninit;
 use libc::{nfds_t, pollfd, timespec, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
 
-use super::outside::{conclude, After, Caller, Cancelled, Outcome, INTERRUPTED};
+use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller, Cancelled, INTERRUPTED};
 use super::signal::set_mask;
 use super::time::{from_now, nanoseconds, valid};
 use crate::control::{scheduler, state};
 use crate::model::descriptor::key;
+use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
-use crate::{interpose, real, sys, syscall};
+use crate::{interpose, real, syscall};
 
 /// The deadline of a call that does not wait.
 pub(super) const AT_ONCE: u64 = 0;
@@ -29,7 +30,7 @@ pub(super) fn milliseconds(time: c_int) -> u64 {
     }
 }
 
-/// A timespec, null for ever; `None` when it is none.
+/// A timespec, null for ever; `None` when it is not valid.
 pub(super) unsafe fn duration(time: *const timespec) -> Option<u64> {
     // SAFETY: the caller's pointer.
     unsafe {
@@ -92,7 +93,7 @@ pub(super) unsafe fn until_ready<T>(
     asked: &mut T,
     ask: impl Fn(&mut T) -> isize,
     wait: impl Fn(&mut T, Caller) -> Result<Wake, Cancelled>,
-) -> Outcome {
+) -> CallResult {
     let caller = caller.point(EventKind::Poll, object)?;
     // SAFETY: the caller's mask.
     let _masked = unsafe { Masked::set(caller.me, mask) };
@@ -103,7 +104,7 @@ pub(super) unsafe fn until_ready<T>(
         }
         if deadline == AT_ONCE {
             caller.made_no_progress();
-            return Ok(if caller.is_interrupted(After::Fail) { INTERRUPTED } else { 0 });
+            return Ok(if caller.is_interrupted(AfterHandler::Fail) { INTERRUPTED } else { 0 });
         }
         match wait(asked, caller)? {
             Wake::TimedOut => return Ok(ask(asked)),
@@ -153,7 +154,7 @@ pub(super) unsafe fn poll_until(
     count: nfds_t,
     deadline: u64,
     mask: *const u64,
-) -> Outcome {
+) -> CallResult {
     let mut set = Set { descriptors, count };
     // SAFETY: the caller's array, as long as the kernel accepts the number.
     let entries = match count {
@@ -174,7 +175,7 @@ pub(super) unsafe fn poll_until(
             |set, caller| {
                 let mut polled = MaybeUninit::uninit();
                 let until = any_of(entries, set_is_ready, (set as *mut Set).cast(), true, &mut polled);
-                caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail)
+                caller.wait(Event::new(EventKind::Poll, object), until, deadline, AfterHandler::Fail)
             },
         )
     }
@@ -182,7 +183,7 @@ pub(super) unsafe fn poll_until(
 
 /// Makes a call with a time-out; `update` says that the time that is left is told, as the kernel's own
 /// ppoll and pselect do.
-pub(super) unsafe fn with_time(time: *mut timespec, update: bool, call: impl FnOnce(u64) -> Outcome) -> Outcome {
+pub(super) unsafe fn with_time(time: *mut timespec, update: bool, call: impl FnOnce(u64) -> CallResult) -> CallResult {
     // SAFETY: the caller's pointer.
     unsafe {
         let Some(deadline) = duration(time) else { return Ok(-(EINVAL as isize)) };
@@ -202,7 +203,7 @@ pub(super) unsafe fn poll_for(
     time: *mut timespec,
     mask: *const u64,
     update: bool,
-) -> Outcome {
+) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe { with_time(time, update, |deadline| poll_until(caller, descriptors, count, deadline, mask)) }
 }

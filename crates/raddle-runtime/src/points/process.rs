@@ -8,11 +8,13 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, OsReason, Outcome};
 
-use super::outside::{Caller, Cancelled};
-use crate::control::{self, point, really, scheduler};
+use super::kernel_wait::{Caller, Cancelled};
+use crate::control::{self, call_real, point, scheduler};
+use crate::os::sys;
+use crate::process::failure;
 use crate::signals::bit;
 use crate::switch::{fibers, gate};
-use crate::{dispatch, failure, interpose, real, sys};
+use crate::{dispatch, interpose, real};
 
 extern "C" {
     fn __register_atfork(
@@ -55,7 +57,7 @@ unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
         if fibers() {
             crate::signals::fiber::lend_mask(me);
         }
-        let result = control::outside(me, call);
+        let result = control::unlocked(me, call);
         if control::mode() == control::Mode::Controlled {
             if fibers() {
                 crate::signals::fiber::masks_changed();
@@ -72,7 +74,7 @@ interpose! {
     fn exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
-        control::let_go();
+        control::leave_for_good();
         real!(exit: fn(c_int) -> !)(status)
     }
 
@@ -80,7 +82,7 @@ interpose! {
     fn quick_exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
-        control::let_go();
+        control::leave_for_good();
         real!(quick_exit: fn(c_int) -> !)(status)
     }
 
@@ -108,8 +110,8 @@ interpose! {
         if control::parallel() {
             gate::shut();
         }
-        // Nobody else runs between the failure and the end.
-        really(me, || real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function))
+        // No other thread runs between the failure and the end.
+        call_real(me, || real!(__assert_fail: fn(*const c_char, *const c_char, c_uint, *const c_char) -> !)(text, file, line, function))
     }
 
     /// A child process that runs as if alone.
@@ -125,7 +127,7 @@ interpose! {
     /// Runs a shell command. The wait for its end is in the model: others run meanwhile.
     fn system(command: *const c_char) -> c_int |me| {
         if command.is_null() {
-            return really(me, || real!(system: fn(*const c_char) -> c_int)(command));
+            return call_real(me, || real!(system: fn(*const c_char) -> c_int)(command));
         }
         match run_shell(me, command) {
             Ok(status) => status,
@@ -138,24 +140,23 @@ interpose! {
 
     /// Starts a shell command with a pipe.
     fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void |me| {
-        with_child(me, || really(me, || real!(popen: fn(*const c_char, *const c_char) -> *mut c_void)(command, mode)))
+        with_child(me, || call_real(me, || real!(popen: fn(*const c_char, *const c_char) -> *mut c_void)(command, mode)))
     }
 
     /// Waits for a shell command with a pipe.
     fn pclose(stream: *mut c_void) -> c_int |me| {
-        really(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
+        call_real(me, || real!(pclose: fn(*mut c_void) -> c_int)(stream))
     }
 
-    /// Starts a program.
     fn posix_spawn(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
-        with_child(me, || really(me, || {
+        with_child(me, || call_real(me, || {
             real!(posix_spawn: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
         }))
     }
 
     /// Starts a program, found in PATH.
     fn posix_spawnp(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
-        with_child(me, || really(me, || {
+        with_child(me, || call_real(me, || {
             real!(posix_spawnp: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
         }))
     }

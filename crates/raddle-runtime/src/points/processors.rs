@@ -3,15 +3,15 @@
 
 use core::ffi::c_int;
 
-use crate::control::{self, current, really, Inside, Mode};
+use crate::control::{self, call_real, current, LeaveOnDrop, Mode};
 use crate::real;
 
 /// What the program is told; `None`: the truth.
-fn told() -> Option<u32> {
+fn configured() -> Option<u32> {
     match control::mode() {
         Mode::PassThrough => None,
         Mode::Before => {
-            crate::start::attach();
+            crate::process::attach::attach();
             control::block().map(|block| block.settings.run.cpus)
         }
         Mode::Controlled => control::block().map(|block| block.settings.run.cpus),
@@ -22,29 +22,29 @@ fn told() -> Option<u32> {
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn get_nprocs() -> c_int {
     // SAFETY: the real function takes no arguments.
-    told().map_or_else(|| unsafe { real!(get_nprocs: fn() -> c_int)() }, |n| n as c_int)
+    configured().map_or_else(|| unsafe { real!(get_nprocs: fn() -> c_int)() }, |n| n as c_int)
 }
 
 /// How many processors are configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn get_nprocs_conf() -> c_int {
     // SAFETY: the real function takes no arguments.
-    told().map_or_else(|| unsafe { real!(get_nprocs_conf: fn() -> c_int)() }, |n| n as c_int)
+    configured().map_or_else(|| unsafe { real!(get_nprocs_conf: fn() -> c_int)() }, |n| n as c_int)
 }
 
 /// Facts about the system.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
     let asks = name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF;
-    match told().filter(|_| asks) {
+    match configured().filter(|_| asks) {
         Some(n) => i64::from(n),
         // SAFETY: plain numbers.
         None => unsafe {
             let really_ask = || real!(sysconf: fn(c_int) -> i64)(name);
             match current() {
                 Some(me) => {
-                    let _inside = Inside::here();
-                    really(me, really_ask)
+                    let _leave = LeaveOnDrop::armed();
+                    call_real(me, really_ask)
                 }
                 None => really_ask(),
             }
@@ -52,12 +52,12 @@ pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
     }
 }
 
-/// Which processors a process may run on: the first so many.
+/// Which processors a process may run on: the first N, as configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn sched_getaffinity(pid: c_int, size: usize, set: *mut u8) -> c_int {
     // SAFETY: the caller's buffer.
     unsafe {
-        match told() {
+        match configured() {
             Some(n) => fill(n as usize, size, set),
             None => return real!(sched_getaffinity: fn(c_int, usize, *mut u8) -> c_int)(pid, size, set),
         }
@@ -65,12 +65,12 @@ pub unsafe extern "C-unwind" fn sched_getaffinity(pid: c_int, size: usize, set: 
     0
 }
 
-/// Which processors a thread may run on: the first so many.
+/// Which processors a thread may run on: the first N, as configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn pthread_getaffinity_np(thread: usize, size: usize, set: *mut u8) -> c_int {
     // SAFETY: the caller's buffer.
     unsafe {
-        match told() {
+        match configured() {
             Some(n) => fill(n as usize, size, set),
             None => return real!(pthread_getaffinity_np: fn(usize, usize, *mut u8) -> c_int)(thread, size, set),
         }

@@ -7,7 +7,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
 use super::time::{deadline, valid};
-use crate::control::{point, really, scheduler, wait_through};
+use crate::control::{call_real, point, scheduler, wait_through};
 use crate::model::rwlock::RwLock;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{owner, Polled, Wait, Wake};
@@ -59,7 +59,7 @@ fn readers(key: usize) -> usize {
     key + 1
 }
 
-/// The lock was just taken: a reader comes after the writers before it, a writer after everybody.
+/// The lock was just taken: a reader comes after the writers before it, a writer after all others.
 unsafe fn acquired(me: ThreadId, key: usize, what: For) {
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -147,12 +147,10 @@ unsafe fn timed(me: ThreadId, rwlock: *mut RwLock, what: For, clock: c_int, time
 }
 
 interpose! {
-    /// Locks for reading.
     fn pthread_rwlock_rdlock(rwlock: *mut RwLock) -> c_int |me| {
         lock(me, rwlock, For::Reading, NEVER)
     }
 
-    /// Locks for writing.
     fn pthread_rwlock_wrlock(rwlock: *mut RwLock) -> c_int |me| {
         lock(me, rwlock, For::Writing, NEVER)
     }
@@ -187,14 +185,13 @@ interpose! {
         try_lock(me, rwlock, For::Writing)
     }
 
-    /// Unlocks.
     fn pthread_rwlock_unlock(rwlock: *mut RwLock) -> c_int |me| {
         point(me, EventKind::RwUnlock, rwlock as usize);
         let key = rwlock as usize;
         race::release(me, if (*rwlock).holder() != 0 { key } else { readers(key) });
         if (*rwlock).shared() {
             scheduler().outside_touched = true;
-            return really(me, || real!(pthread_rwlock_unlock: fn(*mut RwLock) -> c_int)(rwlock));
+            return call_real(me, || real!(pthread_rwlock_unlock: fn(*mut RwLock) -> c_int)(rwlock));
         }
         let result = (*rwlock).unlock(owner(me));
         scheduler().changed(rwlock as usize);

@@ -6,14 +6,15 @@ use core::mem::MaybeUninit;
 use libc::{pollfd, timespec, timeval, EINVAL};
 use raddle_core::{Event, EventKind};
 
-use super::outside::{conclude, After, Caller, Outcome};
+use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller};
 use super::poll::{any_of, left, until_ready, with_time, AT_ONCE};
 use super::time::from_now;
 use crate::model::descriptor::{entries_of, key, Bits, MOST_IN_SET, WORDS};
+use crate::os::sys;
 use crate::scheduler::clock::NEVER;
-use crate::{interpose, sys, syscall};
+use crate::{interpose, syscall};
 
-/// Descriptors that the process sleeps on while nobody can run; more are asked now and then.
+/// Descriptors that the process sleeps on while no thread can run; more are polled from time to time.
 const SLEPT_ON: usize = 64;
 
 /// The three sets of a select.
@@ -77,7 +78,7 @@ pub(super) unsafe fn select_until(
     sets: [*mut u64; 3],
     deadline: u64,
     mask: *const u64,
-) -> Outcome {
+) -> CallResult {
     if highest < 0 {
         return Ok(-(EINVAL as isize));
     }
@@ -97,7 +98,7 @@ pub(super) unsafe fn select_until(
         let wait = |_: &mut Sets, caller: Caller| {
             let mut polled = MaybeUninit::uninit();
             let until = any_of(slept_on, sets_are_ready, wanted.cast(), count.is_some(), &mut polled);
-            caller.wait(Event::new(EventKind::Poll, object), until, deadline, After::Fail)
+            caller.wait(Event::new(EventKind::Poll, object), until, deadline, AfterHandler::Fail)
         };
         let result = until_ready(caller, object, deadline, mask, &mut ready, ask, wait)?;
         if result >= 0 {
@@ -108,7 +109,7 @@ pub(super) unsafe fn select_until(
 }
 
 /// select(2): the time that is left is told.
-pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64; 3], time: *mut timeval) -> Outcome {
+pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64; 3], time: *mut timeval) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe {
         let deadline = if time.is_null() {
@@ -141,7 +142,7 @@ pub(super) unsafe fn select_pointers(
     time: *mut timespec,
     mask: *const u64,
     update: bool,
-) -> Outcome {
+) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe { with_time(time, update, |deadline| select_until(caller, highest, sets, deadline, mask)) }
 }

@@ -1,5 +1,5 @@
 //! sem_*, unnamed and named. Named ones, and those in memory shared between processes, use the real
-//! semaphore: it is tried, and tried again when somebody posts.
+//! semaphore: it is tried, and tried again after a post.
 
 use core::ffi::c_int;
 
@@ -10,7 +10,7 @@ use raddle_protocol::Escape;
 use super::cancel::{act_on_cancel, cancel_is_due};
 use super::time::{deadline, valid};
 use super::{errno, fail};
-use crate::control::{point, really, scheduler, wait};
+use crate::control::{call_real, point, scheduler, wait};
 use crate::model::semaphore::Semaphore;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
@@ -87,7 +87,6 @@ fn outcome(error: c_int) -> c_int {
 }
 
 interpose! {
-    /// Takes a unit.
     fn sem_wait(semaphore: *mut Semaphore) -> c_int |me| {
         match take(me, semaphore, NEVER) {
             Ok(error) => outcome(error),
@@ -136,13 +135,12 @@ interpose! {
         outcome(error)
     }
 
-    /// Gives a unit.
     fn sem_post(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemPost, semaphore as usize);
         race::release(me, semaphore as usize);
         if (*semaphore).shared() {
             scheduler().outside_touched = true;
-            return really(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));
+            return call_real(me, || real!(sem_post: fn(*mut Semaphore) -> c_int)(semaphore));
         }
         let error = (*semaphore).post();
         scheduler().changed(semaphore as usize);

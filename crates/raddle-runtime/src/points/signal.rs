@@ -8,13 +8,14 @@ use raddle_core::{Event, EventKind, ThreadId};
 use super::time::{from_now, nanoseconds, valid};
 use super::{fail, result};
 use crate::control::{point, scheduler, state, wait};
-use crate::dispatch::KernelAction;
+use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait, Wake};
+use crate::signals::action::KernelAction;
 use crate::signals::kernel::{deliver, hook, is_fault, send};
 use crate::signals::{alternate, bit, fiber, own_info, Action};
 use crate::switch::fibers;
-use crate::{interpose, real, sys, syscall};
+use crate::{interpose, real, syscall};
 
 /// glibc's `struct sigaction`.
 #[repr(C)]

@@ -6,7 +6,7 @@ use libc::{iovec, mmsghdr, msghdr, socklen_t, timespec};
 use raddle_core::EventKind;
 
 use super::descriptor::buffers;
-use super::outside::{conclude, never_waits, touched, Caller, Outcome, Watched, AGAIN};
+use super::kernel_wait::{conclude, never_waits, touched, CallResult, Caller, Watched, AGAIN};
 use super::time::{from_now, nanoseconds, valid};
 use crate::control::{scheduler, state};
 use crate::model::descriptor::{key, length, Pieces, MOST_BUFFERS};
@@ -32,7 +32,7 @@ pub(super) fn option(fd: c_int, name: c_int) -> c_int {
 }
 
 /// Receives a message, after the schedule point.
-pub(super) unsafe fn receive(caller: Caller, fd: c_int, message: &mut msghdr, flags: c_int) -> Outcome {
+pub(super) unsafe fn receive(caller: Caller, fd: c_int, message: &mut msghdr, flags: c_int) -> CallResult {
     // These never block, and what poll says is not about them.
     let at_once = flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0;
     let mut watched = Watched::new(fd, libc::POLLIN);
@@ -64,7 +64,7 @@ unsafe fn receive_rest(
     message: &msghdr,
     first: isize,
     flags: c_int,
-) -> Outcome {
+) -> CallResult {
     // SAFETY: the caller's message.
     unsafe {
         let Some(buffers) = buffers(message.msg_iov, message.msg_iovlen) else { return Ok(first) };
@@ -92,7 +92,7 @@ unsafe fn receive_rest(
 }
 
 /// Sends a message, after the schedule point.
-pub(super) unsafe fn transmit(caller: Caller, fd: c_int, message: &msghdr, flags: c_int) -> Outcome {
+pub(super) unsafe fn transmit(caller: Caller, fd: c_int, message: &msghdr, flags: c_int) -> CallResult {
     // SAFETY: the caller's message.
     unsafe {
         if message.msg_controllen > 0 && !state().closed_descriptors.contains(fd) {
@@ -120,10 +120,16 @@ pub(super) unsafe fn transmit(caller: Caller, fd: c_int, message: &msghdr, flags
 }
 
 /// Sends what did not fit at once.
-unsafe fn send_rest(caller: Caller, watched: &mut Watched, buffers: &[iovec], first: isize, flags: c_int) -> Outcome {
+unsafe fn send_rest(
+    caller: Caller,
+    watched: &mut Watched,
+    buffers: &[iovec],
+    first: isize,
+    flags: c_int,
+) -> CallResult {
     let mut pieces = Pieces::new(buffers);
     pieces.advance(first as usize);
-    // A broken connection is no signal once something has been sent.
+    // A broken connection raises no signal once something has been sent.
     let flags = flags | libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     while pieces.left() > 0 {
         let mut piece = [iovec { iov_base: core::ptr::null_mut(), iov_len: 0 }; MOST_BUFFERS];
@@ -161,7 +167,7 @@ pub(super) unsafe fn receive_from(
     flags: c_int,
     name: *mut c_void,
     name_size: *mut socklen_t,
-) -> Outcome {
+) -> CallResult {
     let caller = caller.point(EventKind::Read, key(fd))?;
     let buffers = [iovec { iov_base: buffer as *mut c_void, iov_len: size }];
     let mut message = message(&buffers);
@@ -180,7 +186,7 @@ pub(super) unsafe fn receive_from(
 }
 
 /// recvmsg(2).
-pub(super) unsafe fn receive_message(caller: Caller, fd: c_int, message: *mut msghdr, flags: c_int) -> Outcome {
+pub(super) unsafe fn receive_message(caller: Caller, fd: c_int, message: *mut msghdr, flags: c_int) -> CallResult {
     let caller = caller.point(EventKind::Read, key(fd))?;
     // SAFETY: the caller's message.
     unsafe { receive(caller, fd, &mut *message, flags) }
@@ -194,7 +200,7 @@ pub(super) unsafe fn receive_messages(
     count: c_uint,
     flags: c_int,
     time: *mut timespec,
-) -> Outcome {
+) -> CallResult {
     // SAFETY: the caller's messages and time.
     unsafe {
         if !time.is_null() && !valid(time) {
@@ -232,7 +238,7 @@ pub(super) unsafe fn send_to(
     flags: c_int,
     name: *const c_void,
     name_size: socklen_t,
-) -> Outcome {
+) -> CallResult {
     let caller = caller.point(EventKind::Write, key(fd))?;
     let buffers = [iovec { iov_base: buffer as *mut c_void, iov_len: size }];
     let mut message = message(&buffers);
@@ -245,7 +251,7 @@ pub(super) unsafe fn send_to(
 }
 
 /// sendmsg(2).
-pub(super) unsafe fn send_message(caller: Caller, fd: c_int, message: *const msghdr, flags: c_int) -> Outcome {
+pub(super) unsafe fn send_message(caller: Caller, fd: c_int, message: *const msghdr, flags: c_int) -> CallResult {
     let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's message.
     unsafe { transmit(caller, fd, &*message, flags) }
@@ -258,7 +264,7 @@ pub(super) unsafe fn send_messages(
     messages: *mut mmsghdr,
     count: c_uint,
     flags: c_int,
-) -> Outcome {
+) -> CallResult {
     let caller = caller.point(EventKind::Write, key(fd))?;
     // SAFETY: the caller's messages.
     unsafe {
@@ -277,7 +283,6 @@ pub(super) unsafe fn send_messages(
 }
 
 interpose! {
-    /// Receives.
     fn recv(fd: c_int, buffer: usize, size: usize, flags: c_int) -> isize |me| {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, core::ptr::null_mut(), core::ptr::null_mut()))
     }
@@ -303,32 +308,27 @@ interpose! {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }
 
-    /// Receives a message.
     fn recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> isize |me| {
         conclude!(me, receive_message(Caller::function(me), fd, message, flags))
     }
 
-    /// Receives messages.
     fn recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, time: *mut timespec) -> c_int |me| {
         conclude!(me, receive_messages(Caller::function(me), fd, messages, count, flags, time))
     }
 
-    /// Sends.
     fn send(fd: c_int, buffer: usize, size: usize, flags: c_int) -> isize |me| {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, core::ptr::null(), 0))
     }
 
-    /// Sends to somebody.
+    /// Sends to an address.
     fn sendto(fd: c_int, buffer: usize, size: usize, flags: c_int, name: *const c_void, name_size: socklen_t) -> isize |me| {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }
 
-    /// Sends a message.
     fn sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> isize |me| {
         conclude!(me, send_message(Caller::function(me), fd, message, flags))
     }
 
-    /// Sends messages.
     fn sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int |me| {
         conclude!(me, send_messages(Caller::function(me), fd, messages, count, flags))
     }

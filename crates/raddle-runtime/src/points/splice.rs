@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_uint};
 
 use raddle_core::EventKind;
 
-use super::descriptor::Stands;
-use super::outside::{conclude, is_ready, never_waits, touched, Caller, Outcome, Watched, AGAIN, INTERRUPTED};
+use super::descriptor::DescriptorKind;
+use super::kernel_wait::{conclude, is_ready, never_waits, touched, CallResult, Caller, Watched, AGAIN, INTERRUPTED};
 use crate::interpose;
 use crate::model::descriptor::key;
 use crate::scheduler::thread::Wake;
@@ -15,11 +15,11 @@ use crate::syscall;
 const PIECE: usize = 4096;
 
 /// sendfile(2): to a file at once, to anything else piece by piece.
-pub(super) unsafe fn send_file(caller: Caller, to: c_int, from: c_int, offset: usize, size: usize) -> Outcome {
+pub(super) unsafe fn send_file(caller: Caller, to: c_int, from: c_int, offset: usize, size: usize) -> CallResult {
     let caller = caller.point(EventKind::Write, key(to))?;
     // SAFETY: the caller's offset.
     unsafe {
-        if Stands::of(to) == Stands::Plain || never_waits(to, libc::POLLOUT) {
+        if DescriptorKind::of(to) == DescriptorKind::Plain || never_waits(to, libc::POLLOUT) {
             return Ok(syscall!(libc::SYS_sendfile, to, from, offset, size));
         }
         let mut watched = Watched::new(to, libc::POLLOUT);
@@ -53,7 +53,7 @@ pub(super) struct Splice {
 }
 
 /// splice(2).
-pub(super) unsafe fn splice_between(caller: Caller, call: Splice) -> Outcome {
+pub(super) unsafe fn splice_between(caller: Caller, call: Splice) -> CallResult {
     let caller = caller.point(EventKind::Write, key(call.to))?;
     let at_once = call.flags & libc::SPLICE_F_NONBLOCK != 0
         || never_waits(call.from, libc::POLLIN)
@@ -67,7 +67,7 @@ pub(super) unsafe fn splice_between(caller: Caller, call: Splice) -> Outcome {
         return Ok(now(call.size, call.flags));
     }
     // A socket would wait until it has taken everything.
-    let size = if Stands::of(call.to) == Stands::Socket { call.size.min(PIECE) } else { call.size };
+    let size = if DescriptorKind::of(call.to) == DescriptorKind::Socket { call.size.min(PIECE) } else { call.size };
     let ends = [(call.from, libc::POLLIN), (call.to, libc::POLLOUT)];
     loop {
         let result = match ends.into_iter().find(|&(fd, events)| !is_ready(fd, events)) {

@@ -17,18 +17,20 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Outcome;
 
 use super::cancel::{self, act_on_cancel};
-use super::identity::abandon_robust_lists;
 use super::mutex::abandon_robust;
+use super::thread_attributes::abandon_robust_lists;
 use super::time::{deadline, valid};
-use super::{incarnate, keys};
-use crate::control::{self, current, point, really, scheduler, wait_through, Inside, Mode};
+use super::{new_identity, thread_keys};
+use crate::control::{self, call_real, current, point, scheduler, wait_through, LeaveOnDrop, Mode};
 use crate::dispatch::Request;
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{join_key, Life, Wait, Wake};
-use crate::switch::os::DYING;
+use crate::switch::os_threads::DYING;
 use crate::switch::{fiber, fibers, gate, identity};
-use crate::{dispatch, failure, interpose, race, real, sys};
+use crate::{dispatch, interpose, race, real};
 
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
@@ -169,7 +171,7 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
             // libc's own recursive locks go by the id in the control block.
             thread.tid = FIRST_ID + me.index() as c_int;
             (*thread.tid_word).store(thread.tid as u32, Ordering::Relaxed);
-            thread.rseq = super::identity::registered_by_libc(pointer);
+            thread.rseq = super::thread_attributes::registered_by_libc(pointer);
         } else {
             thread.tid = sys::gettid();
         }
@@ -213,20 +215,20 @@ unsafe extern "C-unwind" fn destructor(id: *mut c_void) {
         return;
     }
     let Some(current) = current() else { return };
-    let _inside = Inside::here();
+    let _leave = LeaveOnDrop::armed();
     if current != me {
         return;
     }
     // SAFETY: `me` holds the baton.
     let thread = unsafe { scheduler() }.thread(me);
     thread.destructor_rounds += 1;
-    if keys::any_value() {
+    if thread_keys::any_value() {
         if thread.destructor_rounds < ROUNDS {
             return arm_destructor(me);
         }
         // libc would call these after us.
         let ours = KEY.load(Ordering::Relaxed) - 1;
-        keys::call_destructors_after(me, ours);
+        thread_keys::call_destructors_after(me, ours);
     }
     // SAFETY: as above.
     unsafe { end(me) };
@@ -253,12 +255,12 @@ unsafe fn end(me: ThreadId) {
         if detached {
             scheduler().pointers.remove(pointer);
         }
-        s.achieved();
+        s.progressed();
         s.changed(join_key(me));
         if s.alive == 0 {
             // glibc ends the process after the last thread, outside control.
             failure::record(s, Outcome::Exited);
-            control::let_go();
+            control::leave_for_good();
             control::pass_through();
             if fibers() {
                 dispatch::disarm(me);
@@ -278,7 +280,7 @@ unsafe fn end(me: ThreadId) {
     }
 }
 
-/// Who goes on when the fiber that is leaving through libc has left, plus one.
+/// The thread that goes on when the fiber that leaves through libc has left, plus one.
 static SUCCESSOR: AtomicU32 = AtomicU32::new(0);
 
 /// A fiber has taken its last step.
@@ -289,7 +291,7 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
         let marked = thread.cancel_requested || thread.cancel_disabled || thread.cancel_async;
         if thread.identity != 0 && thread.returned && !marked {
             if identity::reuses() {
-                keys::forget_values();
+                thread_keys::forget_values();
                 uselocale(GLOBAL_LOCALE);
             }
             if thread.detached {
@@ -303,7 +305,7 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
             identity::retire(thread.identity);
             thread.identity = 0;
             if thread.detached {
-                really_detach(thread.fs);
+                detach_in_libc(thread.fs);
             }
         }
         SUCCESSOR.store(u32::from(next.0) + 1, Ordering::Relaxed);
@@ -311,7 +313,7 @@ unsafe fn leave(me: ThreadId, next: ThreadId) {
 }
 
 /// A pooled identity is joinable as far as libc knows.
-unsafe fn really_detach(handle: usize) {
+unsafe fn detach_in_libc(handle: usize) {
     // SAFETY: the thread has not ended for libc.
     unsafe { real!(pthread_detach: fn(usize) -> c_int)(handle) };
 }
@@ -321,7 +323,7 @@ pub fn is_leaving() -> bool {
     SUCCESSOR.load(Ordering::Relaxed) != 0
 }
 
-/// The system calls of a fiber on its way out. The last one is the thread's end: somebody else takes
+/// The system calls of a fiber on its way out. The last one is the thread's end: another thread takes
 /// over.
 pub unsafe fn last_calls(request: &Request) -> isize {
     // SAFETY: libc's own calls; the leaving thread holds the baton.
@@ -336,7 +338,7 @@ pub unsafe fn last_calls(request: &Request) -> isize {
             }
             // Blocking all signals would block the trap too.
             libc::SYS_rt_sigprocmask => 0,
-            _ => request.really(),
+            _ => request.pass_to_kernel(),
         }
     }
 }
@@ -366,13 +368,13 @@ pub(super) unsafe fn create(
         }
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
         if control::parallel() {
-            gate::expect(child);
+            gate::park_until_created(child);
         }
         let id = child.index() as *mut c_void;
         let result = if fibers() {
-            incarnate::incarnate(me, child, handle, attributes, really_create)
+            new_identity::give_identity(me, child, handle, attributes, really_create)
         } else {
-            really(me, || really_create(handle, attributes, trampoline as *const () as usize, id))
+            call_real(me, || really_create(handle, attributes, trampoline as *const () as usize, id))
         };
         if result != 0 {
             scheduler().discard(child);
@@ -446,7 +448,7 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
             thread.identity = 0;
             0
         } else {
-            really(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
+            call_real(me, || real!(pthread_join: fn(usize, *mut *mut c_void) -> c_int)(handle, value))
         };
         scheduler().pointers.remove(handle);
         scheduler().thread(other).life = Life::None;
@@ -459,12 +461,11 @@ unsafe fn join_ended(me: ThreadId, other: ThreadId, handle: usize, value: *mut *
 #[link_section = "raddle_run"]
 pub(super) fn creator() -> Option<ThreadId> {
     if control::mode() == Mode::Before {
-        crate::start::begin_early();
+        crate::process::start::begin_early();
     }
     current()
 }
 
-/// Creates a thread.
 #[cfg_attr(not(test), no_mangle)]
 #[link_section = "raddle_run"]
 pub unsafe extern "C-unwind" fn pthread_create(
@@ -477,7 +478,7 @@ pub unsafe extern "C-unwind" fn pthread_create(
     unsafe {
         let really = real!(pthread_create: fn(*mut usize, *const c_void, usize, *mut c_void) -> c_int);
         let Some(me) = creator() else { return really(handle, attributes, start, argument) };
-        let _inside = Inside::here();
+        let _leave = LeaveOnDrop::armed();
         create(me, handle, attributes, start, argument, |handle, attributes, start, argument| {
             really(handle, attributes, start, argument)
         })
@@ -555,6 +556,6 @@ interpose! {
                 return 0;
             }
         }
-        really(me, || real!(pthread_detach: fn(usize) -> c_int)(handle))
+        call_real(me, || real!(pthread_detach: fn(usize) -> c_int)(handle))
     }
 }

@@ -4,12 +4,12 @@ use core::ffi::{c_int, c_long, c_uint, c_void};
 
 use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 use raddle_protocol::OsReason;
 
 use super::cancel::act_on_cancel;
 use super::fail;
-use crate::control::{self, point, scheduler, wait, Inside};
+use crate::control::{self, point, scheduler, wait, LeaveOnDrop};
 use crate::interpose;
 use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
@@ -84,11 +84,11 @@ fn per_process(clock: c_int) -> bool {
 pub(super) fn read_clock(me: ThreadId) -> u64 {
     // SAFETY: `me` holds the baton.
     let (now, again) = unsafe {
-        scheduler().noted(note::TIMED);
+        scheduler().record_blind_spot(blind_spot::TIMED);
         scheduler().clock.read()
     };
     if again {
-        // Somebody waits busily for a time to come: others may go on meanwhile.
+        // A thread waits busily for a time to come: others may go on meanwhile.
         // SAFETY: as above.
         unsafe { scheduler() }.made_no_progress(me);
         point(me, EventKind::Clock, 0);
@@ -100,9 +100,9 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 unsafe fn show(clock: c_int) -> Option<u64> {
     if per_process(clock) {
         if control::current().is_some() {
-            let _inside = Inside::here();
+            let _leave = LeaveOnDrop::armed();
             if clock != libc::CLOCK_PROCESS_CPUTIME_ID {
-                crate::failure::needs_os_threads(OsReason::ThreadClock);
+                crate::process::failure::needs_os_threads(OsReason::ThreadClock);
             }
             // SAFETY: the thread is under control.
             unsafe { scheduler() }.escaped(raddle_protocol::Escape::CpuClock);
@@ -111,7 +111,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
     match control::current() {
         Some(me) => {
-            let _inside = Inside::here();
+            let _leave = LeaveOnDrop::armed();
             let now = read_clock(me);
             // SAFETY: `me` holds the baton.
             Some(unsafe { scheduler() }.clock.show(clock, now))
@@ -125,14 +125,13 @@ unsafe fn show(clock: c_int) -> Option<u64> {
     }
 }
 
-/// Reads a clock.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec) -> c_int {
     // SAFETY: the caller's pointer.
     unsafe {
         match show(clock) {
             Some(now) => {
-                *time = crate::sys::timespec(now);
+                *time = crate::os::sys::timespec(now);
                 0
             }
             None => super::result(crate::syscall!(libc::SYS_clock_gettime, clock, time)) as c_int,
@@ -148,7 +147,7 @@ pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_vo
         match show(libc::CLOCK_REALTIME) {
             Some(now) => {
                 if !time.is_null() {
-                    let now = crate::sys::timespec(now);
+                    let now = crate::os::sys::timespec(now);
                     *time = timeval { tv_sec: now.tv_sec, tv_usec: now.tv_nsec / 1000 };
                 }
                 0
@@ -190,14 +189,12 @@ pub unsafe extern "C-unwind" fn timespec_get(time: *mut timespec, base: c_int) -
 }
 
 interpose! {
-    /// Gives way.
     fn sched_yield() -> c_int |me| {
         scheduler().made_no_progress(me);
         point(me, EventKind::Yield, 0);
         0
     }
 
-    /// Sleeps.
     fn sleep(seconds: c_uint) -> c_uint |me| {
         let deadline = from_now(u64::from(seconds) * SECOND);
         if sleep_until(me, deadline) {
@@ -207,7 +204,6 @@ interpose! {
         0
     }
 
-    /// Sleeps.
     fn usleep(microseconds: c_uint) -> c_int |me| {
         if sleep_until(me, from_now(u64::from(microseconds) * 1000)) {
             return fail(EINTR);
@@ -215,7 +211,6 @@ interpose! {
         0
     }
 
-    /// Sleeps.
     fn nanosleep(time: *const timespec, left: *mut timespec) -> c_int |_| {
         match clock_nanosleep(libc::CLOCK_MONOTONIC, 0, time, left) {
             0 => 0,
@@ -232,13 +227,13 @@ interpose! {
             if clock == libc::CLOCK_THREAD_CPUTIME_ID {
                 return EINVAL;
             }
-            return -control::outside(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
+            return -control::unlocked(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
         }
         let absolute = flags & libc::TIMER_ABSTIME != 0;
         let until = if absolute { deadline(clock, time) } else { from_now(nanoseconds(time)) };
         if sleep_until(me, until) {
             if !absolute && !left.is_null() {
-                *left = crate::sys::timespec(until.saturating_sub(scheduler().clock.now()));
+                *left = crate::os::sys::timespec(until.saturating_sub(scheduler().clock.now()));
             }
             return EINTR;
         }

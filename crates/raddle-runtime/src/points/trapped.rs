@@ -7,13 +7,13 @@ use libc::timespec;
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::Escape;
 
-use super::outside::{Caller, INTERRUPTED};
+use super::kernel_wait::{Caller, INTERRUPTED};
 use super::splice::{send_file, splice_between, Splice};
 use super::{child, connection, descriptor, descriptor_table, epoll, file_lock, ipc, open, poll, select, socket};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
-use crate::switch::lookout;
+use crate::switch::uncontrolled_call;
 use crate::syscall;
 
 /// Performs the call; `None`: it is to be made as it is.
@@ -125,7 +125,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
 
             libc::SYS_io_uring_enter | libc::SYS_io_getevents | libc::SYS_vmsplice | libc::SYS_tee => {
                 scheduler().escaped(Escape::UncontrolledCall);
-                return Some(lookout::call(me, || request.really()));
+                return Some(uncontrolled_call::make(me, || request.pass_to_kernel()));
             }
             _ => return None,
         }

@@ -1,4 +1,4 @@
-//! Vector clocks: how far each thread has come, as somebody else knows it.
+//! Vector clocks: how far each thread has come, as far as another thread knows.
 
 /// A vector clock: one number for each thread, in memory of [`Pool`]. Zeroed, it knows of nothing.
 #[derive(Clone, Copy, Default)]
@@ -38,7 +38,6 @@ impl Clock {
 }
 
 impl Pool {
-    /// Forgets all clocks.
     pub fn clear(&mut self) {
         self.used = 0;
     }
@@ -130,7 +129,7 @@ mod tests {
             pool.set(numbers, &mut b, 0, 2);
             pool.join(numbers, &mut a, &b);
             assert_eq!([0, 1, 6, 100].map(|t| a.get(numbers, t)), [5, 0, 3, 0]);
-            // A clock that forgets: a store that is no release.
+            // A clock that forgets: a store that is not a release.
             pool.copy(numbers, &mut a, &Clock::default());
             assert_eq!([0, 6].map(|t| a.get(numbers, t)), [0, 0]);
             pool.copy(numbers, &mut a, &b);

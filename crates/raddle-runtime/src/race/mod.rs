@@ -19,22 +19,22 @@ mod table;
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use crate::control::{scheduler, state};
-use crate::sys;
+use crate::os::sys;
 use clock::{Clock, Pool};
 use depot::{Depot, Stack};
 use shadow::{Cell, Shadow, Word};
 use table::Table;
 
-pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, ended, fence, release, world};
-pub use report::news;
-pub use shadow::How;
+pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, ended, fence, release, through_kernel};
+pub use report::has_reportable;
+pub use shadow::AccessKind;
 
 /// Words of shadow memory, at most.
 const WORDS: usize = 1 << 25;
 /// Objects and atomics with a clock, at most.
 const OBJECTS: usize = 1 << 23;
 /// Blocks of the heap, at most.
-const BLOCKS: usize = 1 << 23;
+const ALLOCATIONS: usize = 1 << 23;
 /// Frames of a thread's stack that are kept.
 const DEPTH: usize = 1000;
 
@@ -44,7 +44,7 @@ const CLOCKS: usize = SHADOW + Shadow::bytes(WORDS);
 const NUMBERS: usize = CLOCKS + Table::<Clock>::bytes(OBJECTS);
 const DEPOT: usize = NUMBERS + 4 * clock::NUMBERS;
 const HEAP: usize = DEPOT + Depot::BYTES;
-const THREADS: usize = HEAP + Table::<Block>::bytes(BLOCKS);
+const THREADS: usize = HEAP + Table::<Allocation>::bytes(ALLOCATIONS);
 const END: usize = THREADS + MAX_THREADS * size_of::<Thread>();
 
 /// What is known of one thread. Valid when zeroed.
@@ -74,7 +74,7 @@ struct Frame {
 /// A block of the heap. Valid when zeroed.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Block {
+struct Allocation {
     size: u64,
     pc: usize,
     stack: Stack,
@@ -88,7 +88,7 @@ pub struct Detector {
     objects: Table<Clock>,
     pool: Pool,
     depot: Depot,
-    heap: Table<Block>,
+    heap: Table<Allocation>,
     pairs: report::Pairs,
 }
 
@@ -125,13 +125,13 @@ const fn numbers() -> *mut u32 {
 pub fn start_run() {
     // SAFETY: there is one thread.
     if unsafe { scheduler() }.detects {
-        really_start_run();
+        start_run_slow();
     }
 }
 
 #[cold]
 #[inline(never)]
-fn really_start_run() {
+fn start_run_slow() {
     // SAFETY: there is one thread.
     unsafe {
         reserve();
@@ -155,7 +155,7 @@ fn really_start_run() {
 /// # Safety
 /// `me` holds the baton, and races are looked for.
 #[inline]
-pub unsafe fn access(me: ThreadId, address: usize, size: usize, how: How, pc: usize) {
+pub unsafe fn access(me: ThreadId, address: usize, size: usize, how: AccessKind, pc: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let last = address + size - 1;
@@ -182,7 +182,7 @@ fn bytes(word: usize, first: usize, last: usize) -> u8 {
 }
 
 #[inline(always)]
-unsafe fn touch(me: ThreadId, word: usize, bytes: u8, how: How, pc: usize) {
+unsafe fn touch(me: ThreadId, word: usize, bytes: u8, how: AccessKind, pc: usize) {
     // SAFETY: as above.
     unsafe {
         let d = detector();
@@ -232,8 +232,8 @@ pub unsafe fn allocated(me: ThreadId, address: usize, size: usize, pc: usize) {
     unsafe {
         forget(address, size);
         let stack = thread(me).top();
-        if let Some(block) = detector().heap.entry(HEAP as *mut u8, BLOCKS, address as u64) {
-            *block = Block { size: size as u64, pc, stack, thread: u32::from(me.0) };
+        if let Some(block) = detector().heap.entry(HEAP as *mut u8, ALLOCATIONS, address as u64) {
+            *block = Allocation { size: size as u64, pc, stack, thread: u32::from(me.0) };
         }
     }
 }
@@ -246,10 +246,10 @@ pub unsafe fn freed(me: ThreadId, address: usize, pc: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let Some(block) = detector().heap.get(HEAP as *mut u8, address as u64) else { return };
-        // Whoever uses the first bytes of a freed block uses it.
+        // A use of the first bytes of a freed block is a use of the block.
         let size = core::mem::take(&mut block.size) as usize;
         if size != 0 {
-            access(me, address, size.min(64), How::WRITE, pc);
+            access(me, address, size.min(64), AccessKind::WRITE, pc);
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::control::scheduler;
 
 /// The clock of everything that goes through the kernel. What one thread writes into a pipe, another may
 /// read from somewhere else: all of it is one object.
-const WORLD: usize = 1;
+const KERNEL: usize = 1;
 
 unsafe fn object(key: usize) -> Option<&'static mut Clock> {
     // SAFETY: the caller holds the baton.
@@ -35,13 +35,13 @@ pub unsafe fn acquire(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if scheduler().detects {
-            really_acquire(me, key);
+            acquire_slow(me, key);
         }
     }
 }
 
 #[inline(never)]
-unsafe fn really_acquire(me: ThreadId, key: usize) {
+unsafe fn acquire_slow(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(clock) = object(key) {
@@ -50,7 +50,7 @@ unsafe fn really_acquire(me: ThreadId, key: usize) {
     }
 }
 
-/// What `me` has done happens before what anybody does who acquires `key` later.
+/// What `me` has done happens before what any thread does after it acquires `key`.
 ///
 /// # Safety
 /// As for [`acquire`].
@@ -59,13 +59,13 @@ pub unsafe fn release(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if scheduler().detects {
-            really_release(me, key);
+            release_slow(me, key);
         }
     }
 }
 
 #[inline(never)]
-unsafe fn really_release(me: ThreadId, key: usize) {
+unsafe fn release_slow(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(clock) = object(key) {
@@ -84,14 +84,14 @@ pub unsafe fn created(me: ThreadId, t: ThreadId) {
     // SAFETY: the caller's promise.
     unsafe {
         if scheduler().detects {
-            really_created(me, t);
+            created_slow(me, t);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn really_created(me: ThreadId, t: ThreadId) {
+unsafe fn created_slow(me: ThreadId, t: ThreadId) {
     // SAFETY: the caller's promise.
     unsafe {
         let (mine, new) = (thread(me), thread(t));
@@ -107,7 +107,7 @@ unsafe fn really_created(me: ThreadId, t: ThreadId) {
     }
 }
 
-/// Thread `me` ends: whoever joins it acquires `key`. Its stack may be used again.
+/// Thread `me` ends: the thread that joins it acquires `key`. Its stack may be used again.
 ///
 /// # Safety
 /// As for [`acquire`].
@@ -116,14 +116,14 @@ pub unsafe fn ended(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if scheduler().detects {
-            really_ended(me, key);
+            ended_slow(me, key);
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-unsafe fn really_ended(me: ThreadId, key: usize) {
+unsafe fn ended_slow(me: ThreadId, key: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         release(me, key);
@@ -140,7 +140,7 @@ unsafe fn really_ended(me: ThreadId, key: usize) {
 ///
 /// # Safety
 /// As for [`acquire`].
-pub unsafe fn world(me: ThreadId, kind: EventKind, before: bool) {
+pub unsafe fn through_kernel(me: ThreadId, kind: EventKind, before: bool) {
     use EventKind::*;
     let (releases, acquires) = match kind {
         Write => (true, false),
@@ -151,10 +151,10 @@ pub unsafe fn world(me: ThreadId, kind: EventKind, before: bool) {
     // SAFETY: the caller's promise.
     unsafe {
         if before && releases {
-            release(me, WORLD);
+            release(me, KERNEL);
         }
         if !before && acquires {
-            acquire(me, WORLD);
+            acquire(me, KERNEL);
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use core::ops::Range;
 
-use raddle_protocol::races::{Loaded, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_protocol::races::{LoadedFile, Race, RaceAccess, FILES, FRAMES, RACES};
 use raddle_protocol::Block;
 
 use super::build_id;
 use super::shadow::Cell;
-use super::{detector, Block as HeapBlock, DEPOT, HEAP};
+use super::{detector, Allocation, DEPOT, HEAP};
 use crate::control::{scheduler, state};
-use crate::memory::each_mapping;
+use crate::os::memory::each_mapping;
 
 /// Pairs of places that were seen to race in this run. Valid when zeroed.
 #[repr(C)]
@@ -21,7 +21,6 @@ pub struct Pairs {
 const PAIRS: usize = 4 * RACES;
 
 impl Pairs {
-    /// Forgets all.
     pub fn clear(&mut self) {
         self.count = 0;
     }
@@ -38,9 +37,9 @@ impl Pairs {
 }
 
 /// Whether the command line wants to know of a race of the last run.
-pub fn news(block: &Block) -> bool {
+pub fn has_reportable(block: &Block) -> bool {
     let fails = block.settings.run.fail_on_race;
-    block.races.new > 0 || fails && block.races.count > 0
+    block.races.new_races > 0 || fails && block.races.count > 0
 }
 
 /// A run starts.
@@ -52,7 +51,7 @@ pub(super) unsafe fn start_run() {
     unsafe {
         let races = &raw mut (*scheduler().block()).races;
         (*races).count = 0;
-        (*races).new = 0;
+        (*races).new_races = 0;
         (*races).loaded = 0;
     }
 }
@@ -69,11 +68,11 @@ pub unsafe fn race(word: usize, old: Cell, now: Cell) {
         if !detector().pairs.insert((old.pc(), now.pc())) {
             return;
         }
-        let known = &state().access.known;
+        let known = &state().access.racy_places;
         let new = !known.contains(old.pc()) || !known.contains(now.pc());
         let step = scheduler().results().steps;
         let races = &mut (*scheduler().block()).races;
-        races.new += u32::from(new);
+        races.new_races += u32::from(new);
         let Some(race) = races.race.get_mut(races.count as usize) else { return };
         races.count += 1;
         *race = Race::default();
@@ -112,7 +111,7 @@ unsafe fn access(cell: Cell) -> RaceAccess {
 
 unsafe fn describe_heap(race: &mut Race) {
     race.heap_thread = u32::MAX;
-    let mut found: Option<(u64, HeapBlock)> = None;
+    let mut found: Option<(u64, Allocation)> = None;
     // SAFETY: the caller holds the baton.
     unsafe {
         detector().heap.for_each(HEAP as *mut u8, |start, block| {
@@ -149,8 +148,8 @@ unsafe fn describe_file(pc: usize) {
 
 /// The file that is mapped at an address. Asks the kernel: the loader's lists have a lock, which a parked
 /// thread may hold.
-fn file_at(pc: usize) -> Option<Loaded> {
-    let mut file = Loaded::NONE;
+fn file_at(pc: usize) -> Option<LoadedFile> {
+    let mut file = LoadedFile::NONE;
     let mut head = 0..0;
     let mut found = false;
     each_mapping(&mut |line| {
@@ -166,7 +165,7 @@ fn file_at(pc: usize) -> Option<Loaded> {
         });
         let own = &path[..path.len().min(file.path.len() - 1)];
         if path.first() == Some(&b'/') && offset == 0 {
-            file = Loaded { start, end, ..Loaded::NONE };
+            file = LoadedFile { start, end, ..LoadedFile::NONE };
             head = if readable { start as usize..end as usize } else { 0..0 };
             file.path[..own.len()].copy_from_slice(own);
         } else if raddle_protocol::text(&file.path).as_bytes() == own || own.is_empty() && start == file.end {
@@ -218,7 +217,7 @@ mod tests {
         assert_eq!(id.len(), 20);
         assert!(std::fs::read(own).unwrap().windows(id.len()).any(|bytes| bytes == id));
         assert!(file_at(1).is_none());
-        // Anonymous memory is no file.
+        // Anonymous memory has no file.
         let memory = vec![0u8; 1 << 20];
         assert!(file_at(memory.as_ptr() as usize + 5000).is_none());
     }

@@ -13,7 +13,7 @@ use super::table::Table;
 /// Accesses that are kept.
 const CELLS: usize = 3;
 
-/// One access: who and when, which bytes and how (first word); where (second word). Zeroed, it is none.
+/// One access: by which thread, when, which bytes and how (first word); where (second word). Empty when zeroed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Cell(u64, u64);
@@ -30,12 +30,11 @@ const WHAT: u64 = (1 << STACK) - 1;
 impl Cell {
     /// An access of `bytes` (one bit each) by a thread at a time.
     #[inline(always)]
-    pub fn new(t: ThreadId, clock: u32, bytes: u8, how: How, pc: usize, stack: Stack) -> Cell {
+    pub fn new(t: ThreadId, clock: u32, bytes: u8, how: AccessKind, pc: usize, stack: Stack) -> Cell {
         let what = u64::from(clock) | u64::from(t.0) << THREAD | u64::from(bytes) << MASK | how.0 | USED;
         Cell(what | u64::from(stack >> 16) << STACK, pc as u64 & 0xffff_ffff_ffff | u64::from(stack) << 48)
     }
 
-    /// The thread.
     pub fn thread(self) -> ThreadId {
         ThreadId((self.0 >> THREAD) as u16 & 0xfff)
     }
@@ -51,8 +50,8 @@ impl Cell {
     }
 
     /// Whether it writes, and whether it is atomic.
-    pub fn how(self) -> How {
-        How(self.0 & (WRITES | ATOMIC))
+    pub fn how(self) -> AccessKind {
+        AccessKind(self.0 & (WRITES | ATOMIC))
     }
 
     /// Where in the program.
@@ -68,19 +67,15 @@ impl Cell {
 
 /// How memory is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct How(u64);
+pub struct AccessKind(u64);
 
-impl How {
-    /// A plain read.
-    pub const READ: How = How(0);
-    /// A plain write.
-    pub const WRITE: How = How(WRITES);
-    /// An atomic read.
-    pub const ATOMIC_READ: How = How(ATOMIC);
+impl AccessKind {
+    pub const READ: AccessKind = AccessKind(0);
+    pub const WRITE: AccessKind = AccessKind(WRITES);
+    pub const ATOMIC_READ: AccessKind = AccessKind(ATOMIC);
     /// An atomic write, also one that reads.
-    pub const ATOMIC_WRITE: How = How(ATOMIC | WRITES);
+    pub const ATOMIC_WRITE: AccessKind = AccessKind(ATOMIC | WRITES);
 
-    /// Whether it writes.
     pub fn writes(self) -> bool {
         self.0 & WRITES != 0
     }
@@ -92,13 +87,13 @@ impl How {
 
     /// Whether two such accesses without an order are a race.
     #[inline(always)]
-    fn conflicts(self, other: How) -> bool {
+    fn conflicts(self, other: AccessKind) -> bool {
         (self.0 | other.0) & WRITES != 0 && self.0 & other.0 & ATOMIC == 0
     }
 
     /// Whether whatever races with `older`, which happens before this, races with this as well.
     #[inline(always)]
-    fn covers(self, older: How) -> bool {
+    fn covers(self, older: AccessKind) -> bool {
         self.0 & WRITES >= older.0 & WRITES && self.0 & ATOMIC <= older.0 & ATOMIC
     }
 }
@@ -180,67 +175,67 @@ mod tests {
         found
     }
 
-    fn access(t: ThreadId, bytes: u8, how: How, pc: usize) -> Cell {
+    fn access(t: ThreadId, bytes: u8, how: AccessKind, pc: usize) -> Cell {
         Cell::new(t, 5, bytes, how, pc, 0x12_3456)
     }
 
     #[test]
     fn a_cell_keeps_what_it_is_given() {
-        let cell = Cell::new(ThreadId(4095), u32::MAX, 0x81, How::ATOMIC_WRITE, 0x7fff_f7d8_9abc, 0x12_3456);
+        let cell = Cell::new(ThreadId(4095), u32::MAX, 0x81, AccessKind::ATOMIC_WRITE, 0x7fff_f7d8_9abc, 0x12_3456);
         assert_eq!((cell.thread(), cell.clock(), cell.bytes()), (ThreadId(4095), u32::MAX, 0x81));
-        assert_eq!((cell.pc(), cell.stack(), cell.how()), (0x7fff_f7d8_9abc, 0x12_3456, How::ATOMIC_WRITE));
+        assert_eq!((cell.pc(), cell.stack(), cell.how()), (0x7fff_f7d8_9abc, 0x12_3456, AccessKind::ATOMIC_WRITE));
     }
 
     #[test]
     fn two_writes_without_an_order_race() {
         let mut w = word();
-        assert_eq!(races(&mut w, access(A, 0x0f, How::WRITE, 1), 0), []);
-        assert_eq!(races(&mut w, access(B, 0x0f, How::WRITE, 2), 0), [1]);
+        assert_eq!(races(&mut w, access(A, 0x0f, AccessKind::WRITE, 1), 0), []);
+        assert_eq!(races(&mut w, access(B, 0x0f, AccessKind::WRITE, 2), 0), [1]);
     }
 
     #[test]
     fn an_order_is_enough() {
         let mut w = word();
-        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
-        assert_eq!(races(&mut w, access(B, 0xff, How::WRITE, 2), 5), []);
+        races(&mut w, access(A, 0xff, AccessKind::WRITE, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0xff, AccessKind::WRITE, 2), 5), []);
         // The second write stands for both now.
-        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::READ, 3), 0), [2]);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, AccessKind::READ, 3), 0), [2]);
     }
 
     #[test]
     fn reads_other_bytes_and_atomics_do_not_race() {
         let mut w = word();
-        races(&mut w, access(A, 0x0f, How::READ, 1), 0);
-        assert_eq!(races(&mut w, access(B, 0x0f, How::READ, 2), 0), []);
-        assert_eq!(races(&mut w, access(B, 0xf0, How::WRITE, 2), 0), []);
+        races(&mut w, access(A, 0x0f, AccessKind::READ, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0x0f, AccessKind::READ, 2), 0), []);
+        assert_eq!(races(&mut w, access(B, 0xf0, AccessKind::WRITE, 2), 0), []);
         let mut w = word();
-        races(&mut w, access(A, 0x0f, How::ATOMIC_WRITE, 1), 0);
-        assert_eq!(races(&mut w, access(B, 0x0f, How::ATOMIC_WRITE, 2), 0), []);
-        assert_eq!(races(&mut w, access(ThreadId(3), 0x01, How::READ, 3), 0), [1, 2]);
+        races(&mut w, access(A, 0x0f, AccessKind::ATOMIC_WRITE, 1), 0);
+        assert_eq!(races(&mut w, access(B, 0x0f, AccessKind::ATOMIC_WRITE, 2), 0), []);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0x01, AccessKind::READ, 3), 0), [1, 2]);
     }
 
     #[test]
     fn a_write_after_two_reads_races_with_both() {
         let mut w = word();
-        races(&mut w, access(A, 0xff, How::READ, 1), 0);
-        races(&mut w, access(B, 0xff, How::READ, 2), 0);
-        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::WRITE, 3), 0), [1, 2]);
+        races(&mut w, access(A, 0xff, AccessKind::READ, 1), 0);
+        races(&mut w, access(B, 0xff, AccessKind::READ, 2), 0);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, AccessKind::WRITE, 3), 0), [1, 2]);
     }
 
     #[test]
     fn an_atomic_does_not_hide_a_plain_access() {
         let mut w = word();
-        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
-        races(&mut w, access(B, 0xff, How::ATOMIC_WRITE, 2), 5);
-        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, How::ATOMIC_WRITE, 3), 0), [1]);
+        races(&mut w, access(A, 0xff, AccessKind::WRITE, 1), 0);
+        races(&mut w, access(B, 0xff, AccessKind::ATOMIC_WRITE, 2), 5);
+        assert_eq!(races(&mut w, access(ThreadId(3), 0xff, AccessKind::ATOMIC_WRITE, 3), 0), [1]);
     }
 
     #[test]
     fn what_is_forgotten_does_not_race() {
         let mut w = word();
-        races(&mut w, access(A, 0xff, How::WRITE, 1), 0);
+        races(&mut w, access(A, 0xff, AccessKind::WRITE, 1), 0);
         w.forget(0x0f);
-        assert_eq!(races(&mut w, access(B, 0x0f, How::WRITE, 2), 0), []);
-        assert_eq!(races(&mut w, access(B, 0x80, How::WRITE, 3), 0), [1]);
+        assert_eq!(races(&mut w, access(B, 0x0f, AccessKind::WRITE, 2), 0), []);
+        assert_eq!(races(&mut w, access(B, 0x80, AccessKind::WRITE, 3), 0), [1]);
     }
 }

@@ -22,7 +22,7 @@ struct Slot<V> {
 }
 
 impl<V: Copy> Table<V> {
-    /// Bytes that a table of at most so many slots reserves.
+    /// Bytes that a table of at most `slots` slots reserves.
     pub const fn bytes(largest: usize) -> usize {
         2 * largest * size_of::<Slot<V>>()
     }

@@ -1,7 +1,7 @@
 //! The one virtual clock.
 //!
 //! It counts nanoseconds since the start of the run. Every schedule point and every reading moves
-//! it on by a fixed quantum, so that `while (now() < deadline)` ends; when nobody can run it jumps
+//! it on by a fixed quantum, so that `while (now() < deadline)` ends; when no thread can run it jumps
 //! to the next deadline, so that a test that sleeps for a minute takes no time. A thread that does
 //! nothing but read the clock makes it run faster and faster, so that busy waiting for a minute
 //! takes no time either.
@@ -48,7 +48,6 @@ impl Clock {
         self.now += POINT;
     }
 
-    /// So many schedule points pass.
     pub fn pass(&mut self, points: u64) {
         self.now += points * POINT;
         self.readings = 0;
@@ -59,13 +58,13 @@ impl Clock {
         deadline.saturating_sub(self.now + 1) / POINT
     }
 
-    /// Somebody did something else than reading the clock.
+    /// A thread did something other than read the clock.
     #[inline]
     pub fn other_work(&mut self) {
         self.readings = 0;
     }
 
-    /// Somebody reads the clock; says whether it is read again and again.
+    /// A thread reads the clock. Returns the time, and whether it is read again and again.
     pub fn read(&mut self) -> (u64, bool) {
         self.readings = self.readings.saturating_add(1);
         let doublings = (self.readings / PATIENCE).min(20);

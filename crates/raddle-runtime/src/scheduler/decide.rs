@@ -1,7 +1,7 @@
-//! Deciding: asks the policy, or whoever stands for it, at each point where more than one thread can go on,
+//! Deciding: asks the policy, or the replay in its place, at each point where more than one thread can go on,
 //! counts the step and logs the decision. Leases are decisions that are taken in advance.
 
-use raddle_core::decorators::order::{without_preemption, Order};
+use raddle_core::decorators::parallel_replay::ParallelReplay;
 use raddle_core::decorators::{guard::Guard, replay::Replay};
 use raddle_core::policy::{Explored, Policy, Run};
 use raddle_core::{Decision, EventKind, Point, ThreadId};
@@ -10,34 +10,35 @@ use raddle_protocol::Outcome;
 
 use super::clock::NEVER;
 use super::progress::{ACCESS, BACK_OFF};
-use super::{Scheduler, LOOK_OUTSIDE};
-use crate::access::spin;
-use crate::{control, failure};
+use super::{Scheduler, OUTSIDE_POLL_INTERVAL};
+use crate::access::spin_loop;
+use crate::control;
+use crate::process::failure;
 
-/// Who decides in a run of a check.
+/// What a run of a check is for, and so what decides in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
-pub enum Decides {
-    /// The policy, or a recording.
+pub enum RunKind {
+    /// It counts: the policy decides, or a recording.
     #[default]
-    Engine = 0,
-    /// The decisions of the run before: it is made again.
-    LastRun,
-    /// A thread goes on until it waits or spins.
-    Nobody,
+    Counted = 0,
+    /// It repeats the run before, with that run's decisions.
+    Repeated,
+    /// It sets things up that are set up once: a thread goes on until it waits or spins.
+    WarmUp,
 }
 
-/// Who answers at a point.
-pub(super) enum Engine {
-    Explore(Guard<Chosen>),
-    Follow(Replay<'static>),
-    Order(Order<'static>),
+/// What decides at a point.
+pub(super) enum Decider {
+    Explore(Guard<PolicyHandle>),
+    Replay(Replay<'static>),
+    ParallelReplay(ParallelReplay<'static>),
 }
 
 /// The policy of this run, built in the runtime's own memory.
-pub(super) struct Chosen(pub *mut dyn Policy);
+pub(super) struct PolicyHandle(pub *mut dyn Policy);
 
-impl Chosen {
+impl PolicyHandle {
     pub(super) fn get(&mut self) -> &'static mut dyn Policy {
         // SAFETY: built at start-up in memory that lives as long as the process; only the holder of
         // the baton comes here.
@@ -45,7 +46,7 @@ impl Chosen {
     }
 }
 
-impl Policy for Chosen {
+impl Policy for PolicyHandle {
     fn start(&mut self, run: &Run<'_>) {
         self.get().start(run);
     }
@@ -72,18 +73,18 @@ impl Policy for Chosen {
     fn end(&mut self) {
         self.get().end();
     }
-    fn undo(&mut self) {
-        self.get().undo();
+    fn run_discarded(&mut self) {
+        self.get().run_discarded();
     }
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         // SAFETY: as above.
-        unsafe { &*self.0 }.watches()
+        unsafe { &*self.0 }.sees_every_point()
     }
-    fn alone(&mut self, point: &Point<'_>) {
-        self.get().alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        self.get().no_choice(point);
     }
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.get().pick(waiters)
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.get().choose_waiter(waiters)
     }
     fn bound(&self) -> Option<u32> {
         // SAFETY: as above.
@@ -93,43 +94,43 @@ impl Policy for Chosen {
         // SAFETY: as above.
         unsafe { &*self.0 }.gaps()
     }
-    fn over(&self) -> Option<Explored> {
+    fn exhausted(&self) -> Option<Explored> {
         // SAFETY: as above.
-        unsafe { &*self.0 }.over()
+        unsafe { &*self.0 }.exhausted()
     }
 }
 
 impl Scheduler {
-    /// Decides who goes on. Ends the run if nobody ever can.
+    /// Decides which thread goes on. Ends the run if none ever can.
     #[inline]
     #[link_section = "raddle_run"]
     pub fn decide(&mut self, me: ThreadId) -> ThreadId {
         if self.outside_touched {
             self.outside_touched = false;
-            self.look_outside();
+            self.poll_outside();
         }
         self.expire();
-        if self.somebody_spins {
-            spin::look(self);
+        if self.any_spinning {
+            spin_loop::wake_changed(self);
             if self.enabled.is_empty() && self.next_deadline().is_none() {
-                spin::give_up(self);
+                spin_loop::wake_all(self);
             }
         }
         if self.futile > BACK_OFF * (1 + self.enabled.len() as u64) {
-            self.nobody_achieves_anything();
+            self.nothing_progresses();
         }
         if self.enabled.is_empty() {
             self.idle(me);
         }
-        if self.follows_every {
-            self.hurry_to_order();
+        if self.replays_parallel {
+            self.advance_to_recorded_thread();
         }
         let next = if self.enabled.len() == 1 {
             self.alone = true;
             // One thread is enabled, so the first one exists.
             let next = self.enabled.first().unwrap_or(me);
-            if self.watched | self.follows_every {
-                self.pass_alone(me, next);
+            if self.reports_no_choice | self.replays_parallel {
+                self.pass_without_choice(me, next);
             }
             next
         } else {
@@ -160,17 +161,17 @@ impl Scheduler {
             points,
         };
         // SAFETY: written in `start`.
-        let engine = unsafe { self.engine.assume_init_mut() };
-        let (chosen, diverged, fired) = match engine {
-            _ if self.decides == Decides::LastRun => {
+        let decider = unsafe { self.decider.assume_init_mut() };
+        let (chosen, diverged, fired) = match decider {
+            _ if self.run_kind == RunKind::Repeated => {
                 // SAFETY: written in `restart`.
-                let follow = unsafe { self.follow_again.assume_init_mut() };
+                let follow = unsafe { self.repeat_replay.assume_init_mut() };
                 (follow.choose(&point), follow.diverged, 0)
             }
-            _ if self.decides == Decides::Nobody => (without_preemption(&point), None, 0),
-            Engine::Explore(guard) => (guard.choose(&point), None, guard.fired),
-            Engine::Follow(replay) => (replay.choose(&point), replay.diverged, 0),
-            Engine::Order(order) => (order.choose(&point), None, 0),
+            _ if self.run_kind == RunKind::WarmUp => (point.unpreempted(), None, 0),
+            Decider::Explore(guard) => (guard.choose(&point), None, guard.fired),
+            Decider::Replay(replay) => (replay.choose(&point), replay.diverged, 0),
+            Decider::ParallelReplay(order) => (order.choose(&point), None, 0),
         };
         if let Some(divergence) = diverged {
             failure::diverged(self, divergence);
@@ -183,7 +184,7 @@ impl Scheduler {
         results.guard_fired = fired;
         self.record(decision);
         if self.traces {
-            self.trace(chosen);
+            self.trace_decision(chosen);
         }
         if step + 1 > self.settings().run.max_steps {
             self.limit_reached();
@@ -191,27 +192,27 @@ impl Scheduler {
         chosen
     }
 
-    /// Somebody looks at points where there is nothing to decide; at this one `next` goes on.
+    /// A point where there is nothing to decide, in a run that keeps track of these; `next` goes on.
     #[cold]
-    pub fn pass_alone(&mut self, me: ThreadId, next: ThreadId) {
-        if self.watched && self.created > 1 {
+    pub fn pass_without_choice(&mut self, me: ThreadId, next: ThreadId) {
+        if self.reports_no_choice && self.created > 1 {
             if self.traces && self.alive > 1 {
                 // SAFETY: mapped since `start`; the command line reads it after the run.
-                let alone = unsafe { &mut (*self.block).trace.alone };
+                let alone = unsafe { &mut (*self.block).trace.points_without_choice };
                 alone[next.index()] = alone[next.index()].saturating_add(1);
             }
-            self.note_passed(next);
-            self.tell_alone(me);
+            self.trace_point(next);
+            self.report_no_choice(me);
         }
-        if self.follows_every {
-            self.pass_in_order(next);
+        if self.replays_parallel {
+            self.replay_step_taken(next);
         }
     }
 
-    /// Tells a policy that watches of a point where there is nothing to decide.
+    /// Reports a point where there is nothing to decide to a policy that wants to see every point.
     #[cold]
-    pub fn tell_alone(&mut self, me: ThreadId) {
-        if self.created == 1 || !self.policy_watches || self.decides != Decides::Engine {
+    pub fn report_no_choice(&mut self, me: ThreadId) {
+        if self.created == 1 || !self.policy_sees_every_point || self.run_kind != RunKind::Counted {
             return;
         }
         let results = self.results();
@@ -226,24 +227,26 @@ impl Scheduler {
             points,
         };
         // SAFETY: written in `start`.
-        if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
-            guard.alone(&point);
+        if let Decider::Explore(guard) = unsafe { self.decider.assume_init_mut() } {
+            guard.no_choice(&point);
         }
     }
 
     /// Which of several waiters, a bit each, is woken, if a search or a recording says it. That is a step of its own.
     #[cold]
-    pub fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
+    pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         // SAFETY: written in `start`.
-        let engine = unsafe { self.engine.assume_init_mut() };
-        let picked = match engine {
+        let decider = unsafe { self.decider.assume_init_mut() };
+        let picked = match decider {
             // SAFETY: written in `restart`.
-            _ if self.decides == Decides::LastRun => unsafe { self.follow_again.assume_init_mut() }.pick(waiters),
-            _ if self.decides == Decides::Nobody => None,
-            Engine::Explore(guard) => guard.pick(waiters),
-            Engine::Follow(replay) => replay.pick(waiters),
+            _ if self.run_kind == RunKind::Repeated => {
+                unsafe { self.repeat_replay.assume_init_mut() }.choose_waiter(waiters)
+            }
+            _ if self.run_kind == RunKind::WarmUp => None,
+            Decider::Explore(guard) => guard.choose_waiter(waiters),
+            Decider::Replay(replay) => replay.choose_waiter(waiters),
             // A parallel run leaves it to the model.
-            Engine::Order(_) => None,
+            Decider::ParallelReplay(_) => None,
         }?;
         let decision = Decision::new(picked, EventKind::Woken);
         self.results().steps += 1;
@@ -252,51 +255,51 @@ impl Scheduler {
     }
 
     /// The policy whose runs count, if it decides in this run.
-    fn exploring(&mut self) -> Option<&mut Guard<Chosen>> {
+    fn exploring(&mut self) -> Option<&mut Guard<PolicyHandle>> {
         // SAFETY: written in `start`.
-        match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) if self.decides == Decides::Engine => Some(guard),
+        match unsafe { self.decider.assume_init_mut() } {
+            Decider::Explore(guard) if self.run_kind == RunKind::Counted => Some(guard),
             _ => None,
         }
     }
 
     /// The run has come to its end.
-    pub fn tell_end(&mut self) {
+    pub fn policy_run_ended(&mut self) {
         if let Some(guard) = self.exploring() {
             guard.end();
         }
     }
 
     /// The run is to be made again.
-    pub fn tell_undo(&mut self) {
+    pub fn policy_run_discarded(&mut self) {
         if let Some(guard) = self.exploring() {
-            guard.undo();
+            guard.run_discarded();
         }
     }
 
     /// Whether the policy had no schedule left when the run started; says so in the results.
     #[link_section = "raddle_run"]
-    pub fn is_over(&mut self) -> bool {
+    pub fn is_exhausted(&mut self) -> bool {
         if !self.searches {
             return false;
         }
-        let Some(explored) = self.exploring().and_then(|guard| guard.over()) else { return false };
+        let Some(explored) = self.exploring().and_then(|guard| guard.exhausted()) else { return false };
         let results = self.results();
         results.explored = explored;
         results.outcome = Outcome::Exhausted as u32;
         true
     }
 
-    /// In the order that is followed, somebody comes next who waits for a time, or for something outside: that has
+    /// In a replayed parallel run the next thread waits for a time, or for something outside: that has
     /// come by then.
     #[cold]
-    fn hurry_to_order(&mut self) {
+    fn advance_to_recorded_thread(&mut self) {
         // SAFETY: written in `start`.
-        let Engine::Order(order) = (unsafe { self.engine.assume_init_mut() }) else { return };
+        let Decider::ParallelReplay(order) = (unsafe { self.decider.assume_init_mut() }) else { return };
         let waits = |t: &ThreadId| t.index() < self.created && !self.enabled.contains(*t);
         let Some(t) = order.next().filter(waits) else { return };
         if self.polled.contains(t) {
-            self.look_outside();
+            self.poll_outside();
         }
         let deadline = self.threads[t.index()].deadline;
         if !self.enabled.contains(t) && deadline != NEVER {
@@ -305,13 +308,13 @@ impl Scheduler {
         }
     }
 
-    /// In the order that is followed, the only thread that can goes on.
+    /// In a replayed parallel run the only thread that can go on takes its step.
     #[cold]
-    fn pass_in_order(&mut self, next: ThreadId) {
+    fn replay_step_taken(&mut self, next: ThreadId) {
         let decision = Decision::new(next, self.pending[next.index()].kind);
         // SAFETY: written in `start`.
-        if let Engine::Order(order) = unsafe { self.engine.assume_init_mut() } {
-            order.pass(decision);
+        if let Decider::ParallelReplay(order) = unsafe { self.decider.assume_init_mut() } {
+            order.step_taken(decision);
         }
     }
 
@@ -322,33 +325,33 @@ impl Scheduler {
         results.phase_start = results.steps;
     }
 
-    /// Notes who passes a point, if that is wanted.
-    fn note_passed(&mut self, t: ThreadId) {
-        if !self.notes_passed {
+    /// Notes which thread passes a point, if that is asked for.
+    fn trace_point(&mut self, t: ThreadId) {
+        if !self.traces_points {
             return;
         }
         // SAFETY: mapped since `start`; the command line reads it after the run.
         let trace = unsafe { &mut (*self.block).trace };
-        match trace.passed.get_mut(trace.points as usize) {
+        match trace.point_threads.get_mut(trace.points as usize) {
             Some(place) => *place = t.0,
-            // Nobody reads a part of it: the rest of a long run is as fast as any.
-            None => self.note_who_passes(false),
+            // An incomplete list is not read: the rest of a long run need not pay for it.
+            None => self.set_point_tracing(false),
         }
         trace.points += 1;
     }
 
-    /// Whether it is noted from now on who passes points; and what follows from that.
+    /// Sets whether the threads that pass points are noted from now on; and what follows from that.
     #[cold]
-    pub(super) fn note_who_passes(&mut self, noted: bool) {
-        self.notes_passed = noted;
+    pub(super) fn set_point_tracing(&mut self, noted: bool) {
+        self.traces_points = noted;
         self.traces = noted || self.settings().flags & flag::TRACE != 0;
-        self.watched = self.traces || self.policy_watches;
+        self.reports_no_choice = self.traces || self.policy_sees_every_point;
     }
 
-    /// Notes the object of the last decision, and who it was for.
+    /// Notes the object of the last decision, and its thread.
     #[cold]
-    fn trace(&mut self, chosen: ThreadId) {
-        self.note_passed(chosen);
+    fn trace_decision(&mut self, chosen: ThreadId) {
+        self.trace_point(chosen);
         let object = self.pending[chosen.index()].object as u64;
         let last = (self.results().log_len as usize).wrapping_sub(1);
         // SAFETY: mapped since `start`; the command line reads it after the run.
@@ -387,25 +390,25 @@ impl Scheduler {
     /// For how many accesses nothing can happen but that `me`, which has just passed a point, goes on; and
     /// whether they are steps.
     #[inline]
-    pub fn may_pass(&mut self, me: ThreadId) -> Option<(u64, bool)> {
+    pub fn leasable_accesses(&mut self, me: ThreadId) -> Option<(u64, bool)> {
         let thread = &self.threads[me.index()];
         let busy = thread.signals != 0 || thread.was_futile || thread.spins != 0;
-        let watched = self.outside_touched || self.trap_again || self.somebody_spins || self.foreign_threads;
+        let watched = self.outside_touched || self.trap_again || self.any_spinning || self.foreign_threads;
         // Before there is a second thread there is nothing to see.
-        let looked_at = (self.traces || self.watched) && self.created > 1;
+        let looked_at = (self.traces || self.reports_no_choice) && self.created > 1;
         if busy
             || watched
             || looked_at
-            // Who is the first to touch an object must not depend on whether somebody looks.
-            || self.names
+            // Which thread is the first to touch an object must not depend on leases.
+            || self.names_objects
             || control::parallel()
             || self.futile != 0
-            || self.decides != Decides::Engine
+            || self.run_kind != RunKind::Counted
             || !self.enabled.contains(me)
         {
             return None;
         }
-        let points = LOOK_OUTSIDE - 1 - self.results().points % LOOK_OUTSIDE;
+        let points = OUTSIDE_POLL_INTERVAL - 1 - self.results().points % OUTSIDE_POLL_INTERVAL;
         let time = self.next_deadline().map_or(u64::MAX, |deadline| self.clock.points_before(deadline));
         let most = points.min(time);
         if self.enabled.len() == 1 {
@@ -414,14 +417,14 @@ impl Scheduler {
         let (steps, logged) = (self.results().steps, self.results().log_len);
         let room = (self.settings().log_capacity - logged).min(self.settings().run.max_steps - steps);
         // SAFETY: written in `start`.
-        match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
-            Engine::Follow(_) | Engine::Order(_) => None,
+        match unsafe { self.decider.assume_init_mut() } {
+            Decider::Explore(guard) => Some((guard.lease(me, steps, most.min(room)), true)),
+            Decider::Replay(_) | Decider::ParallelReplay(_) => None,
         }
     }
 
-    /// So many accesses of the current thread have passed; counted as steps if there is a hash.
-    pub fn passed_on_lease(&mut self, accesses: u64, hash: Option<u64>) {
+    /// Enters the accesses that the current thread has made on a lease; counted as steps if there is a hash.
+    pub fn account_lease(&mut self, accesses: u64, hash: Option<u64>) {
         let me = self.current;
         self.clock.pass(accesses);
         let shared = self.alive > 1;
@@ -433,13 +436,13 @@ impl Scheduler {
             results.log_len += accesses;
             results.hash = hash;
             // SAFETY: written in `start`.
-            if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+            if let Decider::Explore(guard) = unsafe { self.decider.assume_init_mut() } {
                 guard.pass(accesses);
             }
         }
         let thread = &mut self.threads[me.index()];
         thread.since_futile = thread.since_futile.saturating_add(ACCESS * accesses as u32);
-        self.achieved();
+        self.progressed();
     }
 
     #[cold]

@@ -1,4 +1,4 @@
-//! Nobody can run: time passes, something comes from outside, or it is a deadlock.
+//! No thread can run: time passes, something comes from outside, or it is a deadlock.
 
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, Outcome};
@@ -6,19 +6,21 @@ use raddle_protocol::{Escape, Outcome};
 use super::clock::NEVER;
 use super::thread::{Life, Wait};
 use super::Scheduler;
+use crate::os::sys;
+use crate::process::failure;
 use crate::signals::kernel as signals;
-use crate::{failure, sys, syscall};
+use crate::syscall;
 
 /// How long to sleep between two looks at conditions that have no descriptor, at most.
 pub(super) const LONGEST_NAP: u64 = 2_000_000;
 
-/// What is left to do while nobody can run.
+/// What is left to do while no thread can run.
 pub(super) enum Idle {
-    /// To look again.
-    Again,
-    /// To look again, since something has come from outside.
-    News,
-    /// To sleep: something may come from outside.
+    /// Look at the enabled set again.
+    Retry,
+    /// The same, because something has come from outside.
+    OutsideEvent,
+    /// Sleep: something may come from outside.
     Sleep {
         /// Nanoseconds to the next deadline.
         left: u64,
@@ -26,18 +28,18 @@ pub(super) enum Idle {
 }
 
 impl Scheduler {
-    /// Returns when somebody is enabled; ends the run if that can never be.
+    /// Returns when a thread is enabled; ends the run if that cannot happen.
     #[cold]
     pub(super) fn idle(&mut self, me: ThreadId) {
         let mut nap = 20_000;
         let mut waited = false;
         while self.enabled.is_empty() {
             match self.idle_once(me, false) {
-                Idle::News if waited => self.escaped(Escape::OutsideInput),
-                Idle::News | Idle::Again => {}
+                Idle::OutsideEvent if waited => self.escaped(Escape::OutsideInput),
+                Idle::OutsideEvent | Idle::Retry => {}
                 Idle::Sleep { left } => {
                     let before = sys::real_monotonic();
-                    Outside::of(self, nap, left).sleep();
+                    OutsideWait::of(self, nap, left).sleep();
                     waited = true;
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
@@ -51,28 +53,28 @@ impl Scheduler {
         }
     }
 
-    /// Does what can be done while nobody can run; ends the run if nothing can. With threads that are `away` and may
-    /// come back, waiting for ever is no deadlock.
+    /// Does what can be done while no thread can run; ends the run if nothing can. With threads that are `away` and may
+    /// come back, waiting for ever is not a deadlock.
     pub(super) fn idle_once(&mut self, me: ThreadId, away: bool) -> Idle {
-        if signals::take_from_kernel(self) || self.look_outside() {
-            return Idle::News;
+        if signals::take_from_kernel(self) || self.poll_outside() {
+            return Idle::OutsideEvent;
         }
         if self.recheck() {
-            return Idle::Again;
+            return Idle::Retry;
         }
         let deadline = self.next_deadline();
-        let open = self.polled.iter().any(|t| self.waits_for_the_world(t))
+        let open = self.polled.iter().any(|t| self.waits_for_outside(t))
             || signals::expected(self)
             || self.foreign_threads
             || away;
         // A signal may come from anywhere at any time, so waiting for one holds no clock up.
         let slow = open && (away || !self.only_signals());
         match deadline {
-            // Nobody else can do anything before the deadline: time flies.
+            // Nothing else can happen before the deadline, so time jumps to it.
             Some(deadline) if !slow => {
                 self.clock.jump(deadline);
                 self.expire();
-                Idle::Again
+                Idle::Retry
             }
             None if !open => failure::deadlock(self, me),
             // Virtual time goes no faster than real time while others may act.
@@ -105,11 +107,11 @@ impl Scheduler {
     }
 
     fn only_signals(&mut self) -> bool {
-        let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_the_world(t);
+        let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_outside(t);
         self.polled.iter().all(waits) && !signals::expected(self) && !self.foreign_threads
     }
 
-    fn waits_for_the_world(&self, t: ThreadId) -> bool {
+    fn waits_for_outside(&self, t: ThreadId) -> bool {
         match self.threads[t.index()].wait.get() {
             // SAFETY: on the stack of a thread that waits.
             Wait::Polled(polled) => self.open_world || unsafe { !(*polled).closed },
@@ -118,19 +120,19 @@ impl Scheduler {
     }
 }
 
-/// Descriptors that are watched while nobody can run, at most.
+/// The most descriptors that are watched while no thread can run.
 const MOST: usize = 64;
 
 /// What is waited for outside, as something to sleep on.
-pub struct Outside {
+pub struct OutsideWait {
     descriptors: [libc::pollfd; MOST],
     count: usize,
     at_most: u64,
 }
 
-impl Outside {
+impl OutsideWait {
     /// What threads wait for; the sleep lasts for `nap`, unless the kernel wakes us, and never longer than `left`.
-    pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> Outside {
+    pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> OutsideWait {
         let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
         let mut count = 0;
         let mut all = true;
@@ -151,10 +153,10 @@ impl Outside {
         // When every condition has a descriptor the kernel wakes us; the limit is only there so that
         // signals and the deadline are noticed.
         let longest = if all && count > 0 { LONGEST_NAP } else { nap };
-        Outside { descriptors, count, at_most: longest.min(left) }
+        OutsideWait { descriptors, count, at_most: longest.min(left) }
     }
 
-    /// Sleeps until a descriptor that somebody waits for may be ready, or for a while.
+    /// Sleeps until a descriptor that a thread waits for may be ready, or for a while.
     pub fn sleep(mut self) {
         let time = sys::timespec(self.at_most);
         // SAFETY: the array and the time outlive the call.

@@ -12,6 +12,7 @@ mod progress;
 mod start;
 mod step;
 pub mod thread;
+pub mod thread_pointers;
 pub mod timers;
 mod waits;
 
@@ -23,22 +24,22 @@ use raddle_core::policy::Policy;
 use raddle_core::{EnabledSet, Event, EventKind, Rng, ThreadId, MAX_THREADS};
 use raddle_protocol::{Block, Escape, Results, Settings};
 
-use crate::access::lease::{Attention, Lease};
+use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
-use crate::pointers::Pointers;
+use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
-pub use decide::Decides;
-use decide::Engine;
+use decide::Decider;
+pub use decide::RunKind;
 use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
-/// In how many points outside conditions are looked at even though threads can run.
-const LOOK_OUTSIDE: u64 = 1_024;
+/// Points after which outside conditions are polled even though threads can run.
+const OUTSIDE_POLL_INTERVAL: u64 = 1_024;
 
-/// All state of a run. Valid when zeroed, but for the engine.
+/// All state of a run. Valid when zeroed, except for what decides.
 ///
 /// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
 /// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
@@ -46,7 +47,7 @@ const LOOK_OUTSIDE: u64 = 1_024;
 /// processor takes a load and a store that are a multiple of 4 KiB apart for one place, and waits.
 #[repr(C, align(4096))]
 pub struct Scheduler {
-    /// Who has the baton.
+    /// The thread that has the baton.
     pub current: ThreadId,
     /// An operation may have changed what outside conditions say.
     pub outside_touched: bool,
@@ -62,31 +63,31 @@ pub struct Scheduler {
     pub instrumented: bool,
     /// Later runs learn from this one.
     traces: bool,
-    /// It is noted who passes each point.
-    notes_passed: bool,
+    /// The thread that passes each point is noted.
+    traces_points: bool,
     /// The policy's state outlives the run.
     searches: bool,
     /// Points where there is nothing to decide are noted, or the policy is told of them.
-    watched: bool,
+    reports_no_choice: bool,
     /// The policy is told of them.
-    policy_watches: bool,
+    policy_sees_every_point: bool,
     /// The policy is told names of objects that do not depend on addresses: see [`names`].
-    names: bool,
-    /// Somebody is in `spinning`, whose memory few runs touch.
-    pub somebody_spins: bool,
+    names_objects: bool,
+    /// `spinning`, whose memory few runs touch, is not empty.
+    pub any_spinning: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
     /// Which accesses are looked at for spin loops.
-    pub attention: Attention,
-    /// The last step was taken while nobody else was enabled.
+    pub spin_sampler: SpinSampler,
+    /// The last step was taken while no other thread was enabled.
     alone: bool,
-    /// The order of a parallel run is followed: also where there is no choice.
-    follows_every: bool,
+    /// The recording of a parallel run is replayed, including points without a choice.
+    replays_parallel: bool,
     /// The body of a check has returned, and what it left is run to its end.
     pub ending: bool,
-    /// Who decides in this run.
-    decides: Decides,
-    /// Who took the last step of a parallel run.
+    /// What this run is for.
+    run_kind: RunKind,
+    /// The thread that took the last step of a parallel run.
     last: ThreadId,
     /// Ids given out so far.
     pub created: usize,
@@ -100,23 +101,21 @@ pub struct Scheduler {
     futile: u64,
     block: *mut Block,
     log: *mut u32,
-    /// The virtual clock.
     pub clock: Clock,
-    /// Choices that are the model's, not the policy's: who is woken by a signal on a condition.
+    /// Choices that are the model's, not the policy's: which thread a signal on a condition wakes.
     pub chance: Rng,
     /// Random bytes for the program.
     pub entropy: Rng,
-    follow_again: MaybeUninit<Replay<'static>>,
-    engine: MaybeUninit<Engine>,
+    repeat_replay: MaybeUninit<Replay<'static>>,
+    decider: MaybeUninit<Decider>,
     /// The threads that can take a step.
     pub enabled: EnabledSet,
-    /// Who waits for what.
+    /// The waiting threads, by what they wait for.
     pub waiters: Waiters,
-    /// Deadlines.
     pub timers: Timers,
     second_page: [Page; 0],
     /// The threads by thread pointer.
-    pub pointers: Pointers,
+    pub pointers: ThreadPointers,
     /// What each thread does next.
     pub pending: [Event; MAX_THREADS],
     third_page: [Page; 0],
@@ -124,7 +123,7 @@ pub struct Scheduler {
     pub polled: EnabledSet,
     /// The threads by id.
     pub threads: [Thread; MAX_THREADS],
-    /// The threads that read the same values again and again, and wait for a change: see `access::spin`.
+    /// The threads that read the same values again and again, and wait for a change: see `access::spin_loop`.
     pub spinning: EnabledSet,
 }
 
@@ -152,7 +151,6 @@ impl Scheduler {
         unsafe { &*self.block }
     }
 
-    /// The block.
     pub fn block(&self) -> *mut Block {
         self.block
     }
@@ -162,12 +160,11 @@ impl Scheduler {
         self.results().escapes |= 1 << what as u32;
     }
 
-    /// Notes what a reduction of a search does not know of: see [`raddle_core::policy::Gap`].
-    pub fn noted(&mut self, what: u64) {
-        self.results().notes |= what;
+    /// Notes what a reduction of a search does not know of: see [`blind_spot`](raddle_protocol::results::blind_spot).
+    pub fn record_blind_spot(&mut self, what: u64) {
+        self.results().blind_spots |= what;
     }
 
-    /// A thread's record.
     #[inline]
     pub fn thread(&mut self, t: ThreadId) -> &mut Thread {
         &mut self.threads[t.index()]
@@ -199,24 +196,24 @@ impl Scheduler {
     pub fn launched(&mut self, t: ThreadId) {
         let parent = self.current;
         // SAFETY: written in `start`.
-        if let Engine::Explore(guard) = unsafe { self.engine.assume_init_mut() } {
+        if let Decider::Explore(guard) = unsafe { self.decider.assume_init_mut() } {
             guard.created(parent, t);
         }
         if self.traces {
             // SAFETY: mapped since `start`; the command line reads it after the run.
             unsafe { (*self.block).trace.parents[t.index()] = parent.0 };
         }
-        if self.names {
+        if self.names_objects {
             self.name_thread(parent, t);
         }
         self.alive += 1;
-        self.expect(t, Event::new(EventKind::Start, 0));
+        self.set_pending(t, Event::new(EventKind::Start, 0));
         self.enabled.set(t, true);
         let (created, alive) = (self.created as u32, self.alive as u32);
         let results = self.results();
         results.threads = results.threads.max(created);
         results.threads_alive = results.threads_alive.max(alive);
-        self.achieved();
+        self.progressed();
         if control::parallel() {
             gate::launched(t);
         }
@@ -224,9 +221,9 @@ impl Scheduler {
 
     /// Notes what a thread does next.
     #[inline(always)]
-    pub fn expect(&mut self, t: ThreadId, event: Event) {
+    pub fn set_pending(&mut self, t: ThreadId, event: Event) {
         self.pending[t.index()] = event;
-        if self.names {
+        if self.names_objects {
             self.name_object(t);
         }
     }
@@ -248,7 +245,7 @@ impl Scheduler {
                 return;
             }
             self.timers.remove(t);
-            self.disturb(t, Wake::TimedOut);
+            self.end_wait(t, Wake::TimedOut);
         }
     }
 
@@ -260,7 +257,7 @@ impl Scheduler {
     }
 
     /// Tests the outside conditions of waiting threads.
-    pub fn look_outside(&mut self) -> bool {
+    pub fn poll_outside(&mut self) -> bool {
         let mut found = false;
         let mut k = 0;
         while let Some(t) = self.polled.nth(k) {
@@ -279,12 +276,12 @@ impl Scheduler {
     }
 
     #[cold]
-    fn look_outside_now_and_then(&mut self) {
+    fn poll_outside_periodically(&mut self) {
         signals::look(self);
         // SAFETY: mapped since `start`.
         unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
         // What this process has just done itself is looked at by `decide`, and comes from inside.
-        if !self.outside_touched && !self.polled.is_empty() && self.look_outside() {
+        if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);
         }
     }

@@ -1,15 +1,15 @@
 //! Names of objects, for policies that know objects from run to run.
 //!
-//! An address is no such name: stacks, thread-local storage and mapped memory lie elsewhere on OS threads than on
+//! An address is not such a name: stacks, thread-local storage and mapped memory lie elsewhere on OS threads than on
 //! fibers, and on another machine. A name is a function of the schedule, and the same in every run where it can be:
 //!
 //! - in a loaded file: which one, and where in it;
-//! - on the heap that grows by brk: where on it, but for checks, whose runs share one heap;
+//! - on the heap that grows by brk: where on it, except in checks, whose runs share one heap;
 //! - on the stack of a thread, or in its thread-local storage: the thread's path, and how far from where its start
 //!   routine, or main, was called; how far from the thread pointer;
 //! - small numbers, which stand for descriptors and threads, are names already;
-//! - anything else, as other arenas and mapped memory: who was the first to touch it at a schedule point, and how
-//!   many such objects that thread had named before.
+//! - anything else, such as other arenas and mapped memory: which thread was the first to touch it at a schedule point,
+//!   and how many such objects that thread had named before.
 //!
 //! The heap is laid out in the same way in all runs because the command line has no identities made ready for such
 //! policies: these have their allocations before all others. An object that was freed has the same name as what lies
@@ -19,7 +19,7 @@
 use core::ffi::{c_int, c_void};
 use core::ops::Range;
 
-use raddle_core::lessons::Paths;
+use raddle_core::lessons::ThreadPaths;
 use raddle_core::policy::{Descriptor, Learns};
 use raddle_core::rng::splitmix64;
 use raddle_core::{ThreadId, MAX_THREADS};
@@ -27,13 +27,14 @@ use raddle_core::{ThreadId, MAX_THREADS};
 use super::thread::{Life, Thread};
 use super::Scheduler;
 use crate::control::{scheduler, state_pointer};
-use crate::{memory, sys};
+use crate::os::memory;
+use crate::os::sys;
 
-/// Loaded files that are known; the others have their objects named by who touches them.
+/// Loaded files that are known; objects in others are named after the first thread that touches them.
 const FILES: usize = 128;
-/// Slots of the table of objects that are named by who touches them: never more than half full.
+/// Slots of the table of objects that are named after a thread: never more than half full.
 const SLOTS: usize = 1 << 15;
-/// Numbers below this are no addresses.
+/// Numbers below this are not addresses.
 const SMALL: usize = 1 << 20;
 /// Descriptors and the like are numbers below this, where programs that are linked to fixed addresses may lie too.
 const NUMBERS: usize = 1 << 33;
@@ -43,7 +44,7 @@ const NAME: u64 = 1 << 63;
 const LARGEST_HEAP: usize = 1 << 40;
 /// As far below the frame of main its stack may reach: the kernel puts nothing else there.
 const MAIN_STACK: usize = 64 << 20;
-/// Static thread-local storage lies within so many bytes below the thread pointer.
+/// Static thread-local storage lies at most this far below the thread pointer, in bytes.
 const NEAR: usize = 1 << 20;
 
 /// What kind of place an object lies in.
@@ -56,7 +57,6 @@ enum Place {
     Touched,
 }
 
-/// A loaded file.
 #[derive(Clone)]
 struct File {
     base: usize,
@@ -68,12 +68,11 @@ struct File {
 struct Own {
     /// What its functions have put on its stack; ends where the first of them was called.
     stack: Range<usize>,
-    /// Its thread-local storage.
     local: Range<usize>,
     pointer: usize,
 }
 
-/// An object that was named by who touched it.
+/// An object that was named after the first thread that touched it.
 struct Slot {
     /// The run that this is of.
     run: u64,
@@ -94,7 +93,7 @@ pub struct Names {
     /// Runs so far: what the table has of earlier ones does not count.
     run: u64,
     used: usize,
-    paths: Paths,
+    paths: ThreadPaths,
     /// How many objects each thread was the first to touch.
     touched: [u32; MAX_THREADS],
     own: [Own; MAX_THREADS],
@@ -112,7 +111,6 @@ fn name(place: Place, whose: u64, which: u64) -> u64 {
 }
 
 impl Names {
-    /// A run starts.
     pub fn start(&mut self) {
         self.run += 1;
         self.used = 0;
@@ -178,7 +176,7 @@ impl Names {
         }
         if self.used >= SLOTS / 2 {
             // No object: a name that is forgotten at once would be another one for each thread and each touch, and
-            // nobody could learn anything but that there are many.
+            // one learns nothing except that there are many.
             return 0;
         }
         let count = &mut self.touched[me.index()];
@@ -219,13 +217,13 @@ pub fn survey(policy: &Descriptor) {
     if policy.learns < Learns::Objects {
         return;
     }
-    // SAFETY: there is no run yet, so that nobody else uses the names; reserved together with the block.
+    // SAFETY: there is no run yet, so no other thread uses the names; reserved together with the block.
     let names = unsafe { &mut (*state_pointer()).names };
     if core::mem::replace(&mut names.surveyed, true) {
         return;
     }
     // What is free on the heap of a check, and in which order, is what the runs before it in this process have left.
-    names.heap = if crate::check::present() { 0..0 } else { memory::heap() };
+    names.heap = if crate::process::check::program_has_checks() { 0..0 } else { memory::heap() };
     // SAFETY: the walk calls us back during the call only.
     unsafe { dl_iterate_phdr(visit, (names as *mut Names).cast()) };
 }
@@ -258,7 +256,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, names: *
 #[inline(always)]
 pub unsafe fn begin(me: ThreadId) {
     // SAFETY: the caller's promise.
-    if unsafe { scheduler() }.names {
+    if unsafe { scheduler() }.names_objects {
         // The frame does not change its depth between here and the call.
         let frame: usize;
         // SAFETY: reads a register.
@@ -287,7 +285,7 @@ unsafe fn begin_at(me: ThreadId, frame: usize) {
 impl Scheduler {
     /// Whether this run's policy is told the names of objects.
     pub(super) fn start_names(&mut self, wanted: bool) {
-        self.names = wanted;
+        self.names_objects = wanted;
         if wanted {
             self.with_names(|names, _| names.start());
         }
@@ -312,7 +310,7 @@ impl Scheduler {
 
     /// The object of what a thread does next, as the program knows it.
     pub fn address_of_object(&self, t: ThreadId) -> usize {
-        if self.names {
+        if self.names_objects {
             // SAFETY: the caller holds the baton, and a reference to another part of the state.
             return unsafe { (&raw const (*state_pointer()).names.addresses[t.index()]).read() };
         }

@@ -1,16 +1,16 @@
-//! The scheduler's books in a parallel run: arriving at a point, taking the step, and what is to be done when
-//! nobody gets on. Who stands and who goes is the gate's business: see `switch::gate`.
+//! The scheduler's books in a parallel run: arriving at a point, taking the step, and what to do when no thread makes
+//! progress. Which threads wait and which go is the gate's business: see `switch::gate`.
 
 use raddle_core::policy::Policy;
 use raddle_core::{Decision, Event, ThreadId};
 
 use super::clock::NEVER;
-use super::decide::Engine;
-use super::idle::{Idle, Outside};
+use super::decide::Decider;
+use super::idle::{Idle, OutsideWait};
 use super::progress::BACK_OFF;
 use super::thread::{Life, Packed, Wait};
 use super::Scheduler;
-use crate::failure;
+use crate::process::failure;
 use crate::signals::kernel as signals;
 use crate::switch::gate;
 
@@ -18,18 +18,18 @@ impl Scheduler {
     /// The policy of a parallel run.
     pub fn parallel_policy(&mut self) -> &'static mut dyn Policy {
         // SAFETY: written in `start`.
-        match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => guard.inner.get(),
+        match unsafe { self.decider.assume_init_mut() } {
+            Decider::Explore(guard) => guard.inner.get(),
             _ => failure::internal(format_args!("a parallel run follows a recording")),
         }
     }
 
     /// Thread `me` is about to do `event`, for which it needs `wait` before `deadline`.
     pub fn arrive_in_parallel(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) {
-        let ready = self.come(me, event, wait, deadline);
+        let ready = self.announce(me, event, wait, deadline);
         let points = self.results().points;
         self.threads[me.index()].last_point = points;
-        self.stand(me, wait, ready, deadline);
+        self.await_turn(me, wait, ready, deadline);
         self.expire();
         if self.threads[me.index()].signals != 0 {
             // Sent while it ran: it does not wait before it has handled them.
@@ -52,66 +52,66 @@ impl Scheduler {
         if core::mem::take(&mut self.alone) {
             self.next_phase();
             self.results().steps += 1;
-            policy.took(last, self.results().steps);
+            policy.step_taken(last, self.results().steps);
         }
         self.results().steps += 1;
-        policy.took(me, self.results().steps);
+        policy.step_taken(me, self.results().steps);
         if self.results().steps > max_steps {
             self.limit_reached();
         }
     }
 
-    /// What may have changed while somebody was in the runtime.
-    pub fn stir(&mut self) {
+    /// What may have changed while a thread was in the runtime.
+    pub fn catch_up(&mut self) {
         if self.outside_touched {
             self.outside_touched = false;
-            self.look_outside();
+            self.poll_outside();
         }
         self.expire();
-        gate::look_at_spinning(self, false);
+        gate::wake_spinning(self, false);
     }
 
     /// Whether the thread waits for something that does not come from another thread's step.
-    pub fn waits_for_time_or_the_world(&self, t: ThreadId) -> bool {
+    pub fn waits_for_time_or_outside(&self, t: ThreadId) -> bool {
         let thread = &self.threads[t.index()];
-        let spins = self.somebody_spins && self.spinning.contains(t);
+        let spins = self.any_spinning && self.spinning.contains(t);
         thread.deadline != NEVER || matches!(thread.wait.get(), Wait::Polled(_)) || spins
     }
 
-    /// Real time has passed while somebody was busy without a point.
+    /// Real time has passed while a thread was busy without a point.
     pub fn real_time_passed(&mut self, nanoseconds: u64) {
         self.clock.jump(self.clock.now() + nanoseconds);
         self.expire();
     }
 
     /// Looks at what other processes may have done.
-    pub fn look_at_the_world(&mut self) {
+    pub fn poll_kernel(&mut self) {
         signals::take_from_kernel(self);
         if !self.polled.is_empty() {
-            self.look_outside();
+            self.poll_outside();
         }
     }
 
-    /// Nobody runs and nobody could. Returns for how long to sleep, if that is what is left; ends the run if nothing
+    /// No thread runs and none can. Returns for how long to sleep, if that is what is left; ends the run if nothing
     /// is. Threads that are `away` may come back.
     pub fn idle_in_parallel(&mut self, me: ThreadId, away: bool) -> Option<u64> {
-        gate::look_at_spinning(self, self.next_deadline().is_none() && !away);
+        gate::wake_spinning(self, self.next_deadline().is_none() && !away);
         if !self.enabled.is_empty() {
             return None;
         }
         match self.idle_once(me, away) {
-            Idle::Again | Idle::News => None,
+            Idle::Retry | Idle::OutsideEvent => None,
             Idle::Sleep { left } => Some(left),
         }
     }
 
     /// What is waited for outside, as something to sleep on.
-    pub fn outside(&mut self, at_most: u64) -> Outside {
-        Outside::of(self, super::idle::LONGEST_NAP, at_most)
+    pub fn outside(&mut self, at_most: u64) -> OutsideWait {
+        OutsideWait::of(self, super::idle::LONGEST_NAP, at_most)
     }
 
-    /// Whether all who pass points only spin, in a program where others might compute meanwhile: `None` when they do
-    /// not, `Some(false)` when somebody else computes.
+    /// Whether all threads that pass points only spin, while others might compute: `None` when they do
+    /// not, `Some(false)` when another thread computes.
     pub fn only_spinning(&mut self, me: ThreadId) -> Option<bool> {
         let patience = BACK_OFF * (1 + self.enabled.len() as u64);
         if self.futile <= patience {

@@ -1,10 +1,11 @@
-//! Books on progress: who only spins, and when all do.
+//! Accounts of progress: which threads only spin, and when all do.
 
 use raddle_core::ThreadId;
 use raddle_protocol::Outcome;
 
 use super::Scheduler;
-use crate::{failure, sys};
+use crate::os::sys;
+use crate::process::failure;
 
 /// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
 /// dozens of them in each turn, and few calls.
@@ -13,7 +14,7 @@ pub(super) const ACCESS: u32 = 1;
 const OPERATION: u32 = 8;
 /// Operations after which an earlier one without progress is forgotten.
 const FORGIVEN: u32 = 8 * OPERATION;
-/// A thread that does so many operations in a row with progress is not in a livelock.
+/// After this many operations in a row with progress, by weight, a thread is not in a livelock.
 const BUSY: u32 = 64 * OPERATION;
 /// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
 /// spin before they park yield up to 32 times first.
@@ -24,7 +25,7 @@ const LIVELOCK: u64 = 100_000;
 pub(super) const PATIENCE: u64 = 64;
 impl Scheduler {
     /// Something happened that no livelock does.
-    pub fn achieved(&mut self) {
+    pub fn progressed(&mut self) {
         self.progress_at = self.results().points;
         self.futile = 0;
     }
@@ -53,19 +54,19 @@ impl Scheduler {
             thread.spins = 0;
         }
         if thread.since_futile > BUSY || thread.spins == 0 {
-            self.achieved();
+            self.progressed();
         }
     }
 
-    /// All that run only spin: let time pass for those who sleep, or call it what it is.
-    pub(crate) fn nobody_achieves_anything(&mut self) {
+    /// All running threads only spin: lets time pass for the sleeping ones, or reports a livelock.
+    pub(crate) fn nothing_progresses(&mut self) {
         if let Some(deadline) = self.next_deadline() {
             self.futile = 0;
             self.clock.jump(deadline);
             self.expire();
         } else if !self.polled.is_empty() {
             self.futile = 0;
-            self.look_outside();
+            self.poll_outside();
         } else if self.open_world {
             // Another process, or a thread that is not ours, may be what is waited for.
             sys::give_way();

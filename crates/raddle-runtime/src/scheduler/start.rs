@@ -1,13 +1,13 @@
 //! The beginning of a run, of the first one in a process and of those after it.
 
-use raddle_core::decorators::{guard::Guard, order::Order, replay::Replay};
+use raddle_core::decorators::{guard::Guard, parallel_replay::ParallelReplay, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
 use raddle_core::{Decision, Rng, ThreadId};
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, Outcome};
 
 use super::clock::{Clock, NEVER};
-use super::decide::{Chosen, Decides, Engine};
+use super::decide::{Decider, PolicyHandle, RunKind};
 use super::thread::{Life, Wait, Wake};
 use super::Scheduler;
 
@@ -27,34 +27,34 @@ impl Scheduler {
         let (settings, bytes) = unsafe { (&(*block).settings, block.cast::<u8>()) };
         // SAFETY: both areas lie inside the mapping.
         self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
-        self.detects = settings.flags & flag::DETECT != 0;
+        self.detects = settings.flags & flag::DETECT_RACES != 0;
         self.instrumented = crate::access::offers() != 0;
         self.clock.realtime_start = settings.run.realtime;
         self.chance = Rng::for_purpose(settings.seed, 2);
         self.entropy = Rng::for_purpose(settings.seed, 3);
-        let engine = if settings.flags & flag::REPLAY != 0 {
+        let decider = if settings.flags & flag::REPLAY != 0 {
             // SAFETY: as above; Decision is a transparent u32.
             let recording = unsafe {
                 let start = bytes.add((*block).replay_offset()).cast::<Decision>();
                 core::slice::from_raw_parts(start, settings.replay_len as usize)
             };
-            if settings.flags & flag::EVERY != 0 {
-                self.follows_every = true;
-                Engine::Order(Order::new(recording))
+            if settings.flags & flag::PARALLEL_REPLAY != 0 {
+                self.replays_parallel = true;
+                Decider::ParallelReplay(ParallelReplay::new(recording))
             } else {
-                Engine::Follow(Replay::new(recording))
+                Decider::Replay(Replay::new(recording))
             }
         } else {
             // SAFETY: the caller's promise.
-            Engine::Explore(Guard::new(Chosen(unsafe { (descriptor.build)(policy_memory) }), settings.run.guard))
+            Decider::Explore(Guard::new(PolicyHandle(unsafe { (descriptor.build)(policy_memory) }), settings.run.guard))
         };
-        let explores = matches!(engine, Engine::Explore(_));
-        self.engine.write(engine);
+        let explores = matches!(decider, Decider::Explore(_));
+        self.decider.write(decider);
         self.start_names(explores && descriptor.learns >= Learns::Objects);
         self.searches = descriptor.kind == Kind::Systematic;
         // In a program with checks there is no run yet.
-        if !(self.searches && crate::check::present()) {
-            self.start_engine(settings.seed);
+        if !(self.searches && crate::process::check::program_has_checks()) {
+            self.start_decider(settings.seed);
         }
         self.created = 1;
         self.alive = 1;
@@ -73,22 +73,22 @@ impl Scheduler {
     ///
     /// # Safety
     /// As for [`Scheduler::start`], which was called before; all other threads have ended.
-    pub unsafe fn restart(&mut self, seed: u64, decides: Decides) {
-        // SAFETY: the command line does not touch the settings during an order.
+    pub unsafe fn restart(&mut self, seed: u64, kind: RunKind) {
+        // SAFETY: the command line does not touch the settings during a series.
         let settings = unsafe { &(*self.block).settings };
         // SAFETY: written in `start`; the log holds what the results say, and a follower reads each
         // decision before its own takes the place.
         unsafe {
-            if decides == Decides::LastRun {
+            if kind == RunKind::Repeated {
                 let recorded =
                     core::slice::from_raw_parts(self.log.cast::<Decision>(), self.results().log_len as usize);
-                self.follow_again.write(Replay::new(recorded));
-            } else if decides == Decides::Engine || !self.searches {
-                self.start_engine(seed);
+                self.repeat_replay.write(Replay::new(recorded));
+            } else if kind == RunKind::Counted || !self.searches {
+                self.start_decider(seed);
             }
         }
-        self.decides = decides;
-        self.start_names(self.names);
+        self.run_kind = kind;
+        self.start_names(self.names_objects);
         self.clock = Clock::starting_at(settings.run.realtime);
         self.chance = Rng::for_purpose(seed, 2);
         self.entropy = Rng::for_purpose(seed, 3);
@@ -104,11 +104,11 @@ impl Scheduler {
         self.enabled.clear();
         self.enabled.set(ThreadId::MAIN, true);
         self.polled.clear();
-        if core::mem::take(&mut self.somebody_spins) {
+        if core::mem::take(&mut self.any_spinning) {
             self.spinning.clear();
         }
         self.timers.clear();
-        self.attention.reset();
+        self.spin_sampler.reset();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
         main.wait = Wait::None.pack();
@@ -132,38 +132,38 @@ impl Scheduler {
         results.log_len = 0;
         results.guard_fired = 0;
         results.escapes = 0;
-        results.notes = 0;
+        results.blind_spots = 0;
         results.message_len = 0;
         #[cfg(feature = "verify")]
         crate::verify::restarted();
     }
 
-    /// Tells who decides that a run starts.
-    fn start_engine(&mut self, seed: u64) {
+    /// Starts a run in what decides.
+    fn start_decider(&mut self, seed: u64) {
         // SAFETY: mapped since `start`; the command line touches neither during a run.
         let (settings, lessons) = unsafe { (&(*self.block).settings, &(*self.block).lessons) };
-        // SAFETY: as above; nobody else writes it.
+        // SAFETY: as above; only this thread writes it.
         let trace = unsafe { &mut (*self.block).trace };
         trace.points = 0;
         if settings.flags & flag::TRACE != 0 {
-            trace.alone.fill(0);
+            trace.points_without_choice.fill(0);
         }
         let (number, profile) = (settings.number, settings.profile);
         let run = Run { number, seed, parameters: settings.run.policy.values(), profile, lessons };
         // SAFETY: written in `start`.
-        let (member, bound, gaps, watched) = match unsafe { self.engine.assume_init_mut() } {
-            Engine::Explore(guard) => {
+        let (member, bound, gaps, watched) = match unsafe { self.decider.assume_init_mut() } {
+            Decider::Explore(guard) => {
                 guard.start(&run);
-                (guard.member(), guard.bound(), guard.gaps(), guard.watches())
+                (guard.member(), guard.bound(), guard.gaps(), guard.sees_every_point())
             }
-            Engine::Follow(replay) => {
+            Decider::Replay(replay) => {
                 replay.start(&run);
                 (0, None, 0, false)
             }
-            Engine::Order(_) => (0, None, 0, false),
+            Decider::ParallelReplay(_) => (0, None, 0, false),
         };
-        self.policy_watches = watched;
-        self.note_who_passes(self.settings().flags & flag::PASSED != 0);
+        self.policy_sees_every_point = watched;
+        self.set_point_tracing(self.settings().flags & flag::POINT_THREADS != 0);
         self.results().member = member;
         self.results().gaps = gaps;
         self.results().bound = bound.map_or(0, |bound| bound.saturating_add(1));

@@ -1,12 +1,12 @@
-//! A step of a thread: it arrives before it, somebody is chosen, and whoever that is departs.
+//! A step of a thread: it arrives before the step, a thread is chosen, and the chosen one departs.
 
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::results::note;
+use raddle_protocol::results::blind_spot;
 
 use super::clock::NEVER;
 use super::progress::PATIENCE;
 use super::thread::{Packed, Wait, Wake};
-use super::{Scheduler, LOOK_OUTSIDE};
+use super::{Scheduler, OUTSIDE_POLL_INTERVAL};
 use crate::signals::kernel as signals;
 
 impl Scheduler {
@@ -14,14 +14,14 @@ impl Scheduler {
     /// thread that goes on.
     #[inline(always)]
     pub fn arrive(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> ThreadId {
-        let ready = self.come(me, event, wait, deadline);
+        let ready = self.announce(me, event, wait, deadline);
         if self.alive == 1 && ready && self.is_quiet() {
-            if self.watched {
-                self.pass_alone(me, me);
+            if self.reports_no_choice {
+                self.pass_without_choice(me, me);
             }
             return me;
         }
-        self.stand(me, wait, ready, deadline);
+        self.await_turn(me, wait, ready, deadline);
         self.decide(me)
     }
 
@@ -29,23 +29,23 @@ impl Scheduler {
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         let waits = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
-        waits && !self.follows_every
+        waits && !self.replays_parallel
     }
 
     /// Notes what `me` is about to do; says whether what it needs is there.
     #[inline(always)]
-    pub(super) fn come(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
+    pub(super) fn announce(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
         let points = self.results().points + 1;
         self.results().points = points;
-        if points.is_multiple_of(LOOK_OUTSIDE) {
-            self.look_outside_now_and_then();
+        if points.is_multiple_of(OUTSIDE_POLL_INTERVAL) {
+            self.poll_outside_periodically();
         }
         self.clock.point();
         if event.kind != EventKind::Clock {
             self.clock.other_work();
         }
         self.account(me);
-        self.expect(me, event);
+        self.set_pending(me, event);
         let thread = &mut self.threads[me.index()];
         thread.wait = wait;
         thread.wake = Wake::Go;
@@ -55,7 +55,7 @@ impl Scheduler {
 
     /// `me` stands before its step, and others may go first.
     #[inline(always)]
-    pub(super) fn stand(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) {
+    pub(super) fn await_turn(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) {
         if self.alive > 1 {
             self.results().shared_points += 1;
         }
@@ -69,7 +69,7 @@ impl Scheduler {
         }
         // Also when it is ready: another thread may be faster, and then it waits.
         if deadline != NEVER {
-            self.noted(note::TIMED);
+            self.record_blind_spot(blind_spot::TIMED);
             self.timers.insert(me, deadline);
         }
     }

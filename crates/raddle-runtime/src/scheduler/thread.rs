@@ -5,8 +5,8 @@ use core::sync::atomic::{AtomicU32, AtomicU8};
 
 use raddle_core::ThreadId;
 
-use crate::model::{mutex::Mutex, once::Once, rwlock::RwLock, semaphore::Semaphore, spin::Spin, Owner};
-use crate::switch::os::Baton;
+use crate::model::{mutex::Mutex, once::Once, rwlock::RwLock, semaphore::Semaphore, spin_lock::SpinLock, Owner};
+use crate::switch::os_threads::Baton;
 
 /// Where a thread is in its life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,7 +44,7 @@ pub struct Polled {
     pub test: unsafe fn(*mut c_void) -> bool,
     /// Its argument, on the waiting thread's stack.
     pub context: *mut c_void,
-    /// Descriptors to sleep on while nobody can run; null when there is nothing to sleep on.
+    /// Descriptors to sleep on while no thread can run; null when there is nothing to sleep on.
     pub descriptors: *mut libc::pollfd,
     /// How many.
     pub count: u32,
@@ -57,7 +57,7 @@ pub struct Polled {
 pub enum Wait {
     /// Nothing.
     None,
-    /// That somebody wakes it: conditions, barriers, futexes; sleeping.
+    /// To be woken: conditions, barriers, futexes; sleeping.
     Event,
     /// A mutex that it can lock.
     Mutex(*mut Mutex),
@@ -68,8 +68,8 @@ pub enum Wait {
     /// A semaphore above zero.
     Semaphore(*mut Semaphore),
     /// A free spin lock.
-    Spin(*mut Spin),
-    /// A once control that nobody is running.
+    SpinLock(*mut SpinLock),
+    /// A once control whose routine no thread is running.
     Once(*mut Once),
     /// The end of a thread.
     Join(ThreadId),
@@ -100,7 +100,7 @@ impl Packed {
             3 => Wait::Read(what as *mut RwLock),
             4 => Wait::Write(what as *mut RwLock),
             5 => Wait::Semaphore(what as *mut Semaphore),
-            6 => Wait::Spin(what as *mut Spin),
+            6 => Wait::SpinLock(what as *mut SpinLock),
             7 => Wait::Once(what as *mut Once),
             8 => Wait::Join(ThreadId(what as u16)),
             _ => Wait::Polled(what as *const Polled),
@@ -131,7 +131,7 @@ impl Wait {
             Wait::Read(l) => (3, l as usize),
             Wait::Write(l) => (4, l as usize),
             Wait::Semaphore(s) => (5, s as usize),
-            Wait::Spin(s) => (6, s as usize),
+            Wait::SpinLock(s) => (6, s as usize),
             Wait::Once(o) => (7, o as usize),
             Wait::Join(t) => (8, t.index()),
             Wait::Polled(p) => (Packed::POLLED, p as usize),
@@ -147,14 +147,14 @@ impl Wait {
             Wait::Mutex(m) => m as usize,
             Wait::Read(l) | Wait::Write(l) => l as usize,
             Wait::Semaphore(s) => s as usize,
-            Wait::Spin(s) => s as usize,
+            Wait::SpinLock(s) => s as usize,
             Wait::Once(o) => o as usize,
             Wait::Join(t) => join_key(t),
         }
     }
 }
 
-/// The key of those who wait for a thread's end: no object lives at such an address.
+/// The key of threads that wait for a thread's end: no object lives at such an address.
 pub fn join_key(t: ThreadId) -> usize {
     1 + t.index()
 }
@@ -170,7 +170,7 @@ pub struct Thread {
     pub life: Life,
     /// Why it goes on.
     pub wake: Wake,
-    /// Somebody has woken it from a [`Wait::Event`].
+    /// It was woken from a [`Wait::Event`].
     pub woken: bool,
     /// A cancellation request ends its wait.
     pub cancellable: bool,
@@ -182,16 +182,16 @@ pub struct Thread {
     pub was_futile: bool,
     /// In a parallel run: it stands at a point.
     pub parked: bool,
-    /// On OS threads: it counts as blocked, although nobody knows in what.
-    pub away: bool,
-    /// In a parallel run: it looks at those who run while it stands.
-    pub hurries: bool,
+    /// On OS threads: it counts as blocked, in something that is not modelled.
+    pub blocked_outside: bool,
+    /// In a parallel run: it polls the running threads while it waits at a point.
+    pub polls_runners: bool,
     /// In a parallel run: it sleeps because the gate says so.
-    pub naps: bool,
+    pub sleeps_at_point: bool,
     /// In a parallel run: it is woken on a core that was chosen for it, and may run only there.
     pub placed: bool,
     /// In a parallel run: it takes a step although the policy holds it.
-    pub bumped: bool,
+    pub forced: bool,
     /// In a parallel run: its system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
     /// Rounds of thread-specific data destructors that have run.
@@ -246,13 +246,12 @@ pub struct Thread {
     pub start: usize,
     /// The start routine's argument.
     pub argument: *mut c_void,
-    /// Somebody is joining it.
+    /// A thread is joining it.
     pub joined: bool,
-    /// Whom it is joining, plus one.
+    /// The thread that it is joining, plus one.
     pub joining: u32,
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
-    /// Signals it blocks.
     pub signal_mask: u64,
     /// Not zero when signals may be there for it.
     pub signals: u64,

@@ -26,13 +26,6 @@ impl Timers {
         (self.len > 0).then(|| (self.heap[0].deadline, ThreadId(self.heap[0].thread)))
     }
 
-    /// Whether there is no deadline.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Forgets all deadlines.
     pub fn clear(&mut self) {
         while let Some((_, t)) = self.first() {
             self.remove(t);

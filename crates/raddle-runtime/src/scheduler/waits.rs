@@ -34,23 +34,23 @@ impl Scheduler {
                 Wait::Read(l) => (*l).ready_to_read(me),
                 Wait::Write(l) => (*l).ready_to_write(me),
                 Wait::Semaphore(s) => (*s).ready(),
-                Wait::Spin(s) => (*s).ready(),
+                Wait::SpinLock(s) => (*s).ready(),
                 Wait::Once(o) => (*o).ready(),
                 Wait::Join(other) => self.threads[other.index()].life != Life::Alive,
             }
         }
     }
 
-    /// An object has changed: looks again at those who wait for it.
+    /// An object has changed: checks the threads that wait for it again.
     #[inline]
     pub fn changed(&mut self, key: usize) {
         if !self.waiters.none(key) {
-            self.look_again(key);
+            self.recheck_waiters(key);
         }
     }
 
     /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
-    /// Those who wait for it all need the same: that it is there for whoever comes.
+    /// All threads that wait for it need the same: that it is free.
     #[inline]
     #[link_section = "raddle_run"]
     pub fn mutex_changed(&mut self, mutex: *const Mutex, available: bool) {
@@ -69,7 +69,7 @@ impl Scheduler {
     }
 
     #[link_section = "raddle_run"]
-    fn look_again(&mut self, key: usize) {
+    fn recheck_waiters(&mut self, key: usize) {
         let mut at = None;
         while let Some(t) = self.waiters.after(key, at) {
             let on = self.threads[t.index()].wake != Wake::Go || self.ready(t);
@@ -92,7 +92,7 @@ impl Scheduler {
         thread.relocked = why;
         thread.wait = Wait::Mutex(mutex).pack();
         thread.wake = Wake::Go;
-        self.expect(t, Event::new(EventKind::Relock, mutex as usize));
+        self.set_pending(t, Event::new(EventKind::Relock, mutex as usize));
         self.timers.remove(t);
         self.waiters.insert(t, mutex as usize);
         let ready = self.ready(t);
@@ -100,7 +100,7 @@ impl Scheduler {
     }
 
     /// Ends a thread's wait for another reason than what it waits for.
-    pub fn disturb(&mut self, t: ThreadId, why: Wake) {
+    pub fn end_wait(&mut self, t: ThreadId, why: Wake) {
         if !self.threads[t.index()].relock.is_null() {
             if why != Wake::Interrupted {
                 return self.relock(t, why);
@@ -110,7 +110,7 @@ impl Scheduler {
             let thread = self.thread(t);
             thread.relock = core::ptr::null_mut();
             thread.relocked = Wake::Interrupted;
-            // It has left the condition: whoever signals that now must not count on it.
+            // It has left the condition: a signal to that must not be spent on it from now on.
             self.waiters.remove(t);
         }
         if self.threads[t.index()].wake == Wake::Go {

@@ -13,8 +13,9 @@ use raddle_core::{ThreadId, MAX_THREADS};
 
 use super::Action;
 use crate::control::{self, scheduler, STACKS_ADDRESS};
-use crate::dispatch::restorer;
-use crate::{sys, syscall};
+use crate::os::sys;
+use crate::signals::action::restorer;
+use crate::syscall;
 
 /// Where the runtime's own alternate stacks lie, by thread.
 const ADDRESS: usize = STACKS_ADDRESS;
@@ -159,7 +160,7 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
             (*copied).uc_mcontext.fpregs = new_state as *mut _;
         }
         (frame as *mut usize).write(restorer());
-        control::let_go();
+        control::leave_for_good();
         raddle_deliver(frame, signal, new_info, new_context, action.handler)
     }
 }

@@ -1,5 +1,5 @@
 //! Signal masks of fibers. The one OS thread blocks what every living thread blocks, so that the kernel
-//! delivers whatever somebody would take.
+//! delivers whatever a thread would take.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +8,9 @@ use raddle_core::ThreadId;
 
 use super::bit;
 use crate::control::scheduler;
+use crate::os::sys;
 use crate::scheduler::thread::{Life, Thread};
-use crate::{sys, syscall};
+use crate::syscall;
 
 /// glibc cancels a thread by this signal, which can reach no fiber.
 const SIGCANCEL: u64 = 1 << 31;

@@ -9,12 +9,14 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::{Escape, Outcome};
 
+use super::action::{install, set_action, KernelAction};
 use super::{alternate, bit, eligible, fiber, notify, own_info, Action, InfoHandler, PlainHandler, SIGNALS};
 use crate::control::{self, point, scheduler, state, Mode};
-use crate::dispatch::{install, set_action, KernelAction};
+use crate::os::sys;
+use crate::process::failure;
 use crate::scheduler::Scheduler;
 use crate::switch::{fibers, gate};
-use crate::{failure, sys, syscall};
+use crate::syscall;
 
 /// Signals that the kernel raises at an instruction of the running thread.
 const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
@@ -24,7 +26,7 @@ pub fn is_fault(signal: c_int) -> bool {
     FAULTS.contains(&signal)
 }
 
-/// What the kernel has delivered and nobody has looked at yet. Written by handlers on any thread. Valid when
+/// What the kernel has delivered and the scheduler has not taken yet. Written by handlers on any thread. Valid when
 /// zeroed.
 pub struct Mailbox {
     slots: [Slot; 64],
@@ -44,7 +46,7 @@ struct Letter {
     info: libc::siginfo_t,
 }
 
-// SAFETY: a slot is written by the one who moved it from 0 to 1 and read by the one who moves it
+// SAFETY: a slot is written by the thread that moved it from 0 to 1 and read by the one that moves it
 // from 2 to 0.
 unsafe impl Sync for Mailbox {}
 
@@ -117,7 +119,8 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     // SAFETY: the kernel's arguments; the thread that faults runs, so it holds the baton, or it is
     // outside control and nothing of the scheduler is touched.
     unsafe {
-        if signal == libc::SIGTRAP && control::mode() != Mode::Before && crate::points::call::on_trap(context) {
+        if signal == libc::SIGTRAP && control::mode() != Mode::Before && crate::points::sync_function::on_trap(context)
+        {
             if fibers() {
                 fiber::before_return(context);
             }
@@ -133,11 +136,11 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             if signal != libc::SIGTRAP && control::mode() == Mode::Controlled {
                 alternate::redeliver(&action, signal, info, context);
             }
-            control::let_go();
+            control::leave_for_good();
             return call(&action, signal, info, context);
         }
         if action.handler == libc::SIG_IGN && (*info).si_code <= 0 {
-            return control::let_go();
+            return control::leave_for_good();
         }
         if control::mode() == Mode::Controlled {
             report(signal, info);
@@ -320,7 +323,6 @@ fn alarm_is_due(scheduler: &mut Scheduler) {
     }
 }
 
-/// The alarm's deadline.
 pub fn next_alarm() -> u64 {
     // SAFETY: the caller holds the baton.
     super::next_alarm(unsafe { &state().signals })
@@ -385,7 +387,7 @@ pub fn deliver(me: ThreadId) {
         let thread = it.scheduler.thread(me);
         thread.signal_mask = mask | action.mask | deferred;
         thread.restarts = action.flags & libc::SA_RESTART != 0;
-        // More may wait, but for what is blocked now.
+        // More may wait, except for what is blocked now.
         let (interruptible, cancellable) = (thread.interruptible, thread.cancellable);
         thread.interruptible = false;
         thread.cancellable = false;
@@ -418,10 +420,10 @@ unsafe fn run_handler(me: ThreadId, action: &Action, mut info: libc::siginfo_t, 
             let top = stack.0 + stack.1 - 16;
             let (info, context) = ((&raw mut info) as usize, (&raw mut context) as usize);
             let signal = (*(info as *const libc::siginfo_t)).si_signo as usize;
-            control::outside(me, || raddle_on_stack(top, action.handler, signal, info, context));
+            control::unlocked(me, || raddle_on_stack(top, action.handler, signal, info, context));
         } else {
             let signal = info.si_signo;
-            control::outside(me, || call(action, signal, &raw mut info, (&raw mut context).cast()));
+            control::unlocked(me, || call(action, signal, &raw mut info, (&raw mut context).cast()));
         }
         crate::points::set_errno(errno);
     }

@@ -3,9 +3,10 @@
 //! An asynchronous signal would run its handler on a parked thread beside the one that holds the
 //! baton. So the handlers that the kernel knows are ours ([`kernel`]): they only queue. A queued
 //! signal becomes pending for an eligible thread, and its handler runs at that thread's next
-//! schedule point, as a decision like any other. What comes from outside is looked at when nobody
+//! schedule point, as a decision like any other. What comes from outside is looked at when no thread
 //! can run, and now and then, so that runs repeat wherever that is possible.
 
+pub mod action;
 pub mod alternate;
 pub mod fiber;
 pub mod kernel;
@@ -125,12 +126,11 @@ pub fn eligible(scheduler: &Scheduler, signal: c_int) -> Option<ThreadId> {
 pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
     scheduler.thread(t).signals = 1;
     if !scheduler.enabled.contains(t) && scheduler.threads[t.index()].life == Life::Alive {
-        scheduler.expect(t, Event::new(EventKind::Handler, 0));
-        scheduler.disturb(t, Wake::Interrupted);
+        scheduler.set_pending(t, Event::new(EventKind::Handler, 0));
+        scheduler.end_wait(t, Wake::Interrupted);
     }
 }
 
-/// The alarm's deadline.
 pub fn next_alarm(signals: &Signals) -> u64 {
     signals.alarm.checked_sub(1).unwrap_or(NEVER)
 }
@@ -143,7 +143,7 @@ pub fn own_info(signal: c_int, code: c_int) -> libc::siginfo_t {
         info.si_signo = signal;
         info.si_code = code;
         let fields = (&raw mut info).cast::<c_int>();
-        fields.add(4).write(crate::sys::getpid());
+        fields.add(4).write(crate::os::sys::getpid());
         fields.add(5).write(crate::syscall!(libc::SYS_getuid) as c_int);
         info
     }

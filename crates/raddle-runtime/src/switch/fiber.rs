@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use raddle_core::ThreadId;
 
 use crate::control::scheduler;
-use crate::sys;
+use crate::os::sys;
 
 global_asm!(
     ".pushsection raddle_run,\"ax\",@progbits",
@@ -88,7 +88,7 @@ global_asm!(
     "ret",
     // raddle_identity: the start routine of a new pthread. Its OS thread saves the registers as
     // raddle_swap does, and leaves: the kernel clears raddle_gone when it has. It takes nothing with
-    // it: neither the id in the control block (set_tid_address) nor robust futexes. Whoever loads
+    // it: neither the id in the control block (set_tid_address) nor robust futexes. The one that loads
     // the context goes on after that, as the new thread.
     ".globl raddle_identity",
     ".hidden raddle_identity",
@@ -150,7 +150,7 @@ static GONE: AtomicU32 = AtomicU32::new(0);
 /// the frame of `raddle_identity` with its return address into libc.
 pub const CONTEXT_WORDS: usize = 10;
 
-/// Loads `next` and returns when somebody loads `me` again.
+/// Loads `next` and returns when another fiber loads `me` again.
 #[inline]
 pub fn switch(me: ThreadId, next: ThreadId) {
     // SAFETY: `me` runs, `next` is parked, and both records stay where they are.
@@ -164,7 +164,7 @@ pub fn switch(me: ThreadId, next: ThreadId) {
 /// Loads `next`; the caller never runs again.
 #[link_section = "raddle_run"]
 pub fn leave_to(next: ThreadId) -> ! {
-    // SAFETY: `next` is parked; nobody needs the caller's stack any more.
+    // SAFETY: `next` is parked; the caller's stack is no longer needed.
     unsafe {
         let thread = scheduler().thread(next);
         raddle_load(thread.context, thread.fs)

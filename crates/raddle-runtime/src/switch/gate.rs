@@ -1,83 +1,83 @@
 //! The parallel gate: OS threads run freely, on all cores, and pass schedule points one at a time.
 //!
-//! One lock guards all of the runtime's state. A thread takes it when it enters the runtime and gives it back when
-//! it returns to the program's own code. At a point it stands until what it waits for is there and the policy lets
-//! it go; the operation itself follows under the same lock, so that the order in which threads pass is the order in
-//! which operations take effect. Whoever stands gives the lock back and rests on a word of its own; whoever leaves
-//! the runtime lets go those who may go by then.
+//! One lock guards all of the runtime's state. A thread takes it when it enters the runtime and gives it back when it
+//! returns to the program's own code. At a point it waits until what it needs is there and the policy lets it go. The
+//! operation itself follows under the same lock, so the order in which threads pass is the order in which operations
+//! take effect. A thread that waits at a point gives the lock back and rests on a word of its own; a thread that
+//! leaves the runtime lets go the threads that may go by then.
 //!
-//! A thread that runs without reaching a point is looked at by those who stand and have a reason to hurry: they are
-//! held back by the policy, or wait for a time or for something outside. While it computes, virtual time keeps pace
-//! with real time. When it sleeps in the kernel, for a reason that nobody models, it counts as blocked after a
-//! number of looks, until it comes back (NeedlePoint section 3.1.2).
+//! Waiting threads poll the running ones if they have a reason to: the policy holds them back, or they wait for a
+//! time or for something outside. While a running thread computes without reaching a point, virtual time keeps pace
+//! with real time. When it sleeps in the kernel, in something that is not modelled, it counts as blocked after N
+//! polls, until it comes back (NeedlePoint section 3.1.2).
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use raddle_core::policy::Others;
+use raddle_core::policy::ParallelPoint;
 use raddle_core::{EnabledSet, Event, Rng, ThreadId};
 use raddle_protocol::Escape;
 
-use crate::access::spin;
+use crate::access::spin_loop;
 use crate::control::{self, baton, scheduler, state, State};
 use crate::dispatch;
+use crate::os::sys;
 use crate::scheduler::thread::{Life, Packed, Wake};
 use crate::signals::kernel as signals;
 use crate::switch::placement::Placement;
-use crate::sys;
 
-/// The lock: nobody has it, somebody has, and others wait for it.
+/// The lock: free, taken, or taken while others wait for it.
 static LOCK: AtomicU32 = AtomicU32::new(FREE);
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 const WANTED: u32 = 2;
 
-/// The thread pointer of who has the lock; 0 for nobody. Only its owner can find its own pointer here.
+/// The thread pointer of the lock's owner; 0 for none. Only the owner can find its own pointer here.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// How often a free lock is hoped for before the kernel is asked. Most are held for a tenth of a microsecond.
-const HOPES: u32 = 200;
+const LOCK_SPINS: u32 = 200;
 
 /// Threads that are woken after the lock was given back, so that they do not run into it.
-const WOKEN: usize = 32;
+const MOST_WOKEN: usize = 32;
 
-/// Nanoseconds between two looks at those who run, at first and at most.
-const FIRST_LOOK: u64 = 200_000;
-const LONGEST_LOOK: u64 = 10_000_000;
+/// Nanoseconds between two polls of the running threads, at first and at most.
+const FIRST_POLL: u64 = 200_000;
+const LONGEST_POLL: u64 = 10_000_000;
 
-/// Threads that starve after one step more take the next one so many nanoseconds later, at least.
+/// The shortest time, in nanoseconds, between two steps of a thread that starves.
 const SHORTEST_PATIENCE: u64 = 1_000_000;
 
 /// Operations without progress in a row from which on a thread counts as spinning.
 const SPINNING: u32 = 2;
 
-/// Who stands at the gate. Valid when zeroed.
+/// The threads at the gate. Valid when zeroed.
 #[repr(C)]
 pub struct Gate {
     /// How deep the owner of the lock is inside the runtime.
     depth: u32,
-    /// The run has failed: nobody passes any more.
+    /// The run has failed: no thread passes from now on.
     shut: bool,
     /// Threads that stand at a point.
     parked: usize,
-    /// Threads that count as blocked although nobody knows in what.
-    away: usize,
+    /// Threads that count as blocked, in something that is not modelled.
+    blocked_outside: usize,
     /// Those of the parked ones that could go on and may not.
     held: EnabledSet,
     /// The starvation guard's own choices.
     rng: Rng,
     /// The points at the last look, and when that was.
-    seen: u64,
-    looked_at: u64,
+    points_at_last_poll: u64,
+    last_poll_at: u64,
     /// When a point was last seen to have been passed.
-    passed_at: u64,
-    /// How long nobody need pass a point before somebody who is held may; 0 for as long as the policy says.
+    last_point_at: u64,
+    /// How long no point has to be passed before a held thread may go; 0: as long as the policy says.
     patience: u64,
-    /// Looks in a row that found all who run asleep.
-    asleep: u32,
+    /// Polls in a row that found all running threads asleep.
+    polls_all_asleep: u32,
     /// How often in a row a thread that spins had to wait for one that computes.
-    lulls: u32,
-    woken: [ThreadId; WOKEN],
-    wakes: usize,
+    yields_to_computing: u32,
+    to_wake: [ThreadId; MOST_WOKEN],
+    to_wake_count: usize,
     placement: Placement,
 }
 
@@ -87,7 +87,7 @@ pub fn start_run() {
     let State { scheduler: s, gate, .. } = unsafe { state() };
     gate.rng = Rng::for_purpose(s.settings().seed, 1);
     s.escaped(Escape::Parallel);
-    if s.parallel_policy().spreads() {
+    if s.parallel_policy().spreads_over_cores() {
         gate.placement.start();
     }
 }
@@ -101,7 +101,7 @@ fn take() {
 
 #[cold]
 fn take_slowly() {
-    for _ in 0..HOPES {
+    for _ in 0..LOCK_SPINS {
         core::hint::spin_loop();
         let free = LOCK.load(Ordering::Relaxed) == FREE;
         if free && LOCK.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
@@ -113,16 +113,16 @@ fn take_slowly() {
     }
 }
 
-/// Gives the lock back, and wakes those who were let go.
+/// Gives the lock back, and wakes the threads that were let go.
 fn give() {
     // SAFETY: the caller has the lock.
     let gate = unsafe { &mut state().gate };
-    let (woken, wakes) = (gate.woken, core::mem::take(&mut gate.wakes));
+    let (woken, wakes) = (gate.to_wake, core::mem::take(&mut gate.to_wake_count));
     OWNER.store(0, Ordering::Relaxed);
     if LOCK.swap(FREE, Ordering::Release) == WANTED {
         sys::futex_wake(&LOCK);
     }
-    // The first may have been given the core of who wakes it, and take that at once.
+    // The first may have been given the core of the thread that wakes it, and take that at once.
     woken[..wakes].iter().rev().for_each(|t| baton(*t).give());
 }
 
@@ -169,8 +169,8 @@ fn entered(it: &mut State, me: ThreadId, depth: u32) {
     let State { scheduler: s, gate, .. } = it;
     s.current = me;
     gate.depth = depth;
-    if core::mem::take(&mut s.thread(me).away) {
-        gate.away -= 1;
+    if core::mem::take(&mut s.thread(me).blocked_outside) {
+        gate.blocked_outside -= 1;
         s.enabled.set(me, true);
     }
 }
@@ -184,26 +184,26 @@ pub fn leave() {
     let it = unsafe { state() };
     it.gate.depth -= 1;
     if it.gate.depth == 0 {
-        settle(it);
+        admit_ready(it);
         give();
     }
 }
 
 /// Leaves the runtime from however deep inside; 0 for a thread that is not inside.
-pub fn open() -> u32 {
+pub fn leave_fully() -> u32 {
     if !is_mine() {
         return 0;
     }
     // SAFETY: the lock is ours.
     let it = unsafe { state() };
     let depth = core::mem::take(&mut it.gate.depth);
-    settle(it);
+    admit_ready(it);
     give();
     depth
 }
 
 /// Comes back as deep inside as it was.
-pub fn close(me: ThreadId, depth: u32) {
+pub fn reenter(me: ThreadId, depth: u32) {
     if depth == 0 || !control::parallel() {
         return;
     }
@@ -237,14 +237,14 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         if s.instrumented {
             unsafe { control::arrives_instrumented(me, event.kind) };
         }
-        // Who waits on a condition has left its mutex: nobody must come in between before this is booked.
+        // A thread that waits on a condition has left its mutex: no other must come in between before this is noted.
         s.arrive_in_parallel(me, event, wait, deadline);
-        let pause = if s.alive > 1 { s.parallel_policy().pause() } else { 0 };
+        let pause = if s.alive > 1 { s.parallel_policy().sleep_nanoseconds() } else { 0 };
         if pause > 0 {
-            nap(me, pause);
+            sleep_at_point(me, pause);
         }
         give_way_to_computing(me);
-        stand(me);
+        wait_at_point(me);
         let s = unsafe { scheduler() };
         let wake = s.depart(me);
         if s.threads[me.index()].signals != 0 {
@@ -258,33 +258,33 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
     }
 }
 
-/// All that pass points only spin, but somebody computes: they wait for that one, and not too eagerly.
+/// If the threads that pass points only spin while another one computes, they wait for that one, with pauses.
 fn give_way_to_computing(me: ThreadId) {
     // SAFETY: `me` has the lock.
     let State { scheduler: s, gate, .. } = unsafe { state() };
     match s.only_spinning(me) {
-        None => gate.lulls = 0,
-        Some(true) => s.nobody_achieves_anything(),
+        None => gate.yields_to_computing = 0,
+        Some(true) => s.nothing_progresses(),
         Some(false) => {
-            let moment = 20_000 << gate.lulls.min(6);
-            gate.lulls += 1;
-            s.achieved();
-            nap(me, moment);
+            let moment = 20_000 << gate.yields_to_computing.min(6);
+            gate.yields_to_computing += 1;
+            s.progressed();
+            sleep_at_point(me, moment);
         }
     }
 }
 
 /// Really sleeps, at a point that was arrived at.
-fn nap(me: ThreadId, nanoseconds: u64) {
+fn sleep_at_point(me: ThreadId, nanoseconds: u64) {
     // SAFETY: `me` has the lock, before and after.
-    unsafe { scheduler() }.thread(me).naps = true;
-    control::outside(me, || sys::sleep(nanoseconds));
+    unsafe { scheduler() }.thread(me).sleeps_at_point = true;
+    control::unlocked(me, || sys::sleep(nanoseconds));
     // SAFETY: as above.
-    unsafe { scheduler() }.thread(me).naps = false;
+    unsafe { scheduler() }.thread(me).sleeps_at_point = false;
 }
 
 /// Stands at a point until the thread can go on and may.
-fn stand(me: ThreadId) {
+fn wait_at_point(me: ThreadId) {
     // SAFETY: `me` has the lock.
     let depth = unsafe { state() }.gate.depth;
     loop {
@@ -294,19 +294,19 @@ fn stand(me: ThreadId) {
             break;
         }
         park(it, me);
-        settle(it);
-        nobody_runs(me);
+        admit_ready(it);
+        while_none_runs(me);
         rest(me);
     }
     // SAFETY: as above.
     let it = unsafe { state() };
     it.gate.depth = depth;
-    let bumped = core::mem::take(&mut it.scheduler.thread(me).bumped);
-    if !bumped {
+    let forced = core::mem::take(&mut it.scheduler.thread(me).forced);
+    if !forced {
         it.gate.patience = 0;
     }
     it.scheduler.take_step(me);
-    guard(it, me);
+    starvation_guard(it, me);
 }
 
 /// The first step of a thread, whose creator has parked it.
@@ -315,11 +315,11 @@ pub fn first_step(me: ThreadId) {
     rest(me);
     // SAFETY: the lock is ours.
     unsafe { state() }.gate.depth = 1;
-    stand(me);
+    wait_at_point(me);
 }
 
 /// A thread is about to be created: it waits until its creator says that it exists.
-pub fn expect(t: ThreadId) {
+pub fn park_until_created(t: ThreadId) {
     // SAFETY: the caller has the lock.
     unsafe { scheduler() }.thread(t).parked = true;
     baton(t).shut();
@@ -331,7 +331,7 @@ pub fn launched(t: ThreadId) {
     park(unsafe { state() }, t);
 }
 
-/// The run has failed, and its end is at hand: nobody passes the gate any more.
+/// The run has failed and is about to end: no thread passes the gate from now on.
 pub fn shut() {
     // SAFETY: the caller has the lock.
     unsafe { state() }.gate.shut = true;
@@ -340,8 +340,8 @@ pub fn shut() {
 /// The thread has taken its last step. The lock is given back.
 pub fn ended(me: ThreadId) {
     // SAFETY: `me` has the lock.
-    settle(unsafe { state() });
-    nobody_runs(me);
+    admit_ready(unsafe { state() });
+    while_none_runs(me);
     // SAFETY: as above.
     unsafe { state() }.gate.depth = 0;
     give();
@@ -360,10 +360,11 @@ fn may_go(it: &mut State, t: ThreadId) -> bool {
     let s = &mut it.scheduler;
     let policy = s.parallel_policy();
     !it.gate.shut
-        && (s.threads[t.index()].bumped || policy.may_run(t, &Others { enabled: &s.enabled, run: others > 0 }))
+        && (s.threads[t.index()].forced
+            || policy.may_run(t, &ParallelPoint { enabled: &s.enabled, others_run: others > 0 }))
 }
 
-/// Rests until somebody lets the thread go.
+/// Rests until another thread lets this one go.
 fn rest(me: ThreadId) {
     let mut looks = 0;
     loop {
@@ -376,11 +377,11 @@ fn rest(me: ThreadId) {
             }
             return;
         }
-        let hurries = it.gate.held.contains(me) || it.scheduler.waits_for_time_or_the_world(me);
-        it.scheduler.thread(me).hurries = hurries;
+        let hurries = it.gate.held.contains(me) || it.scheduler.waits_for_time_or_outside(me);
+        it.scheduler.thread(me).polls_runners = hurries;
         baton(me).shut();
-        let awake = it.gate.asleep > 0;
-        let look = if awake { FIRST_LOOK } else { (FIRST_LOOK << looks.min(16)).min(LONGEST_LOOK) };
+        let awake = it.gate.polls_all_asleep > 0;
+        let look = if awake { FIRST_POLL } else { (FIRST_POLL << looks.min(16)).min(LONGEST_POLL) };
         give();
         baton(me).rest(hurries.then_some(look));
         take();
@@ -389,20 +390,20 @@ fn rest(me: ThreadId) {
         it.scheduler.current = me;
         if it.scheduler.threads[me.index()].parked && hurries {
             looks += 1;
-            look_at_those_who_run(it);
-            nobody_runs(me);
+            poll_runners(it);
+            while_none_runs(me);
         }
     }
 }
 
 /// How many threads run, or are about to.
 fn running(it: &State) -> usize {
-    it.scheduler.alive - it.gate.parked - it.gate.away
+    it.scheduler.alive - it.gate.parked - it.gate.blocked_outside
 }
 
-/// Something may have changed: lets go all who can go on and may.
-fn settle(it: &mut State) {
-    it.scheduler.stir();
+/// Something may have changed: lets all threads go that can go on and may.
+fn admit_ready(it: &mut State) {
+    it.scheduler.catch_up();
     let State { scheduler: s, gate, .. } = it;
     let (enabled, threads, held) = (&s.enabled, &s.threads, &mut gate.held);
     for (t, on) in enabled.changes() {
@@ -417,9 +418,9 @@ fn settle(it: &mut State) {
             wake(it, t);
             continue;
         }
-        // From here on it has a reason to look at those who run.
-        if !core::mem::replace(&mut it.scheduler.thread(t).hurries, true) {
-            call(&mut it.gate, t);
+        // From here on it has a reason to poll the running threads.
+        if !core::mem::replace(&mut it.scheduler.thread(t).polls_runners, true) {
+            queue_wake(&mut it.gate, t);
         }
         k += 1;
     }
@@ -427,23 +428,23 @@ fn settle(it: &mut State) {
 
 /// Lets one thread go, which looks for itself whether it still can.
 fn wake(it: &mut State, t: ThreadId) {
-    place(it, t);
+    place_on_core(it, t);
     let State { scheduler: s, gate, .. } = it;
     gate.held.set(t, false);
     gate.parked -= 1;
     s.thread(t).parked = false;
-    call(gate, t);
+    queue_wake(gate, t);
 }
 
-/// Has a thread woken where nobody runs. It cannot go on before the lock is given back, so the core is its own only until
-/// it [looks for itself](rest) whether it can.
-fn place(it: &mut State, t: ThreadId) {
+/// Has a thread woken on a core where no other runs. It cannot go on before the lock is given back, so the core is its
+/// own only until it [looks for itself](rest) whether it can.
+fn place_on_core(it: &mut State, t: ThreadId) {
     if running(it) >= it.gate.placement.cores() {
         return;
     }
     let State { scheduler: s, gate, .. } = it;
     let (me, tid) = (s.current, s.threads[t.index()].tid);
-    // A new thread has no id yet, and who lets itself go is where it is.
+    // A new thread has no id yet, and a thread that lets itself go stays where it is.
     if tid == 0 || t == me {
         return;
     }
@@ -455,17 +456,17 @@ fn place(it: &mut State, t: ThreadId) {
 }
 
 /// Ends the rest of a thread, when the lock is given back.
-fn call(gate: &mut Gate, t: ThreadId) {
-    if gate.wakes == WOKEN {
+fn queue_wake(gate: &mut Gate, t: ThreadId) {
+    if gate.to_wake_count == MOST_WOKEN {
         baton(t).give();
     } else {
-        gate.woken[gate.wakes] = t;
-        gate.wakes += 1;
+        gate.to_wake[gate.to_wake_count] = t;
+        gate.to_wake_count += 1;
     }
 }
 
-/// When nobody runs and nobody could: time passes, something comes from outside, or it is a deadlock.
-fn nobody_runs(me: ThreadId) {
+/// While no thread runs and none can: time passes, something comes from outside, or it is a deadlock.
+fn while_none_runs(me: ThreadId) {
     loop {
         // SAFETY: `me` has the lock; the reference ends before it is given back.
         let it = unsafe { state() };
@@ -473,16 +474,16 @@ fn nobody_runs(me: ThreadId) {
             return;
         }
         if let Some(t) = it.gate.held.nth(0) {
-            // A policy that lets nobody go has forgotten somebody.
-            it.scheduler.thread(t).bumped = true;
+            // The policy holds all threads back, which it must not: one goes all the same.
+            it.scheduler.thread(t).forced = true;
         } else if !it.scheduler.enabled.is_empty() {
-            // Somebody who is away is called, by a signal.
-            sleep_outside(me, FIRST_LOOK);
-        } else if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.away > 0) {
+            // A thread that is blocked outside is to handle a signal.
+            sleep_outside(me, FIRST_POLL);
+        } else if let Some(nap) = it.scheduler.idle_in_parallel(me, it.gate.blocked_outside > 0) {
             sleep_outside(me, nap);
         }
         // SAFETY: as above.
-        settle(unsafe { state() });
+        admit_ready(unsafe { state() });
     }
 }
 
@@ -503,65 +504,65 @@ fn sleep_outside(me: ThreadId, at_most: u64) {
     it.scheduler.real_time_passed(sys::real_monotonic() - before);
 }
 
-/// Somebody who hurries looks at those who run: do they get on?
-fn look_at_those_who_run(it: &mut State) {
+/// A waiting thread polls the running ones: do they make progress?
+fn poll_runners(it: &mut State) {
     let now = sys::real_monotonic();
     let points = it.scheduler.results().points;
-    if core::mem::replace(&mut it.gate.seen, points) != points || it.gate.looked_at == 0 {
-        (it.gate.looked_at, it.gate.passed_at, it.gate.asleep) = (now, now, 0);
+    if core::mem::replace(&mut it.gate.points_at_last_poll, points) != points || it.gate.last_poll_at == 0 {
+        (it.gate.last_poll_at, it.gate.last_point_at, it.gate.polls_all_asleep) = (now, now, 0);
     } else {
-        let passed = now - core::mem::replace(&mut it.gate.looked_at, now);
+        let passed = now - core::mem::replace(&mut it.gate.last_poll_at, now);
         it.scheduler.real_time_passed(passed);
-        it.gate.asleep = if all_asleep(it) { it.gate.asleep + 1 } else { 0 };
+        it.gate.polls_all_asleep = if all_asleep(it) { it.gate.polls_all_asleep + 1 } else { 0 };
         let patience = it.scheduler.parallel_policy().patience();
-        if it.gate.asleep > it.scheduler.settings().run.yields {
-            it.gate.asleep = 0;
-            take_for_blocked(it);
+        if it.gate.polls_all_asleep > it.scheduler.settings().run.yields {
+            it.gate.polls_all_asleep = 0;
+            count_runners_as_blocked(it);
         }
         let starving = if it.gate.patience == 0 { patience } else { it.gate.patience };
-        if now - it.gate.passed_at > starving && bump(it) {
+        if now - it.gate.last_point_at > starving && force_one(it) {
             it.gate.patience = (starving / 2).max(SHORTEST_PATIENCE);
-            it.gate.passed_at = now;
+            it.gate.last_point_at = now;
         }
     }
-    it.scheduler.look_at_the_world();
-    settle(it);
+    it.scheduler.poll_kernel();
+    admit_ready(it);
 }
 
 /// The threads that run, as far as is known.
-fn those_who_run(it: &State) -> impl Iterator<Item = ThreadId> + '_ {
+fn runners(it: &State) -> impl Iterator<Item = ThreadId> + '_ {
     let s = &it.scheduler;
-    let runs = |i: &usize| s.threads[*i].life == Life::Alive && !s.threads[*i].parked && !s.threads[*i].away;
+    let runs = |i: &usize| s.threads[*i].life == Life::Alive && !s.threads[*i].parked && !s.threads[*i].blocked_outside;
     (0..s.created).filter(runs).map(|i| ThreadId(i as u16))
 }
 
-/// Whether somebody runs and everybody who does sleeps in the kernel.
+/// Whether at least one thread runs and all that do sleep in the kernel.
 fn all_asleep(it: &State) -> bool {
     let mut any = false;
-    those_who_run(it).all(|t| {
+    runners(it).all(|t| {
         any = true;
         let thread = &it.scheduler.threads[t.index()];
-        thread.tid != 0 && !thread.naps && sys::thread_sleeps(thread.tid)
+        thread.tid != 0 && !thread.sleeps_at_point && sys::thread_sleeps(thread.tid)
     }) && any
 }
 
-/// All who run count as blocked until they come back.
-fn take_for_blocked(it: &mut State) {
+/// All running threads count as blocked until they come back.
+fn count_runners_as_blocked(it: &mut State) {
     it.scheduler.escaped(Escape::UncontrolledCall);
     let created = it.scheduler.created;
     for t in (0..created).map(|i| ThreadId(i as u16)) {
         let State { scheduler: s, gate, .. } = it;
         let thread = s.thread(t);
-        if thread.life == Life::Alive && !thread.parked && !thread.away {
-            thread.away = true;
-            gate.away += 1;
+        if thread.life == Life::Alive && !thread.parked && !thread.blocked_outside {
+            thread.blocked_outside = true;
+            gate.blocked_outside += 1;
             s.enabled.set(t, false);
         }
     }
 }
 
-/// NeedlePoint section 5.5: one of those who are held, drawn at random, takes a step. Says whether there is one.
-fn bump(it: &mut State) -> bool {
+/// NeedlePoint section 5.5: one of the held threads, drawn at random, takes a step. Returns whether there is one.
+fn force_one(it: &mut State) -> bool {
     let State { scheduler: s, gate, .. } = it;
     let count = gate.held.len() as u64;
     if count == 0 {
@@ -569,19 +570,19 @@ fn bump(it: &mut State) -> bool {
     }
     let k = gate.rng.below(count) as usize;
     if let Some(t) = gate.held.nth(k) {
-        s.thread(t).bumped = true;
+        s.thread(t).forced = true;
         s.results().guard_fired += 1;
     }
     true
 }
 
 /// The starvation guard, after a step of `me`.
-fn guard(it: &mut State, me: ThreadId) {
+fn starvation_guard(it: &mut State, me: ThreadId) {
     if it.gate.held.is_empty() {
         return;
     }
     // Some may not be held but on their way.
-    settle(it);
+    admit_ready(it);
     if it.gate.held.is_empty() {
         return;
     }
@@ -590,17 +591,17 @@ fn guard(it: &mut State, me: ThreadId) {
     let fires = settings.override_probability > 0.0 && it.gate.rng.chance(settings.override_probability)
         || spins && settings.lower_probability > 0.0 && it.gate.rng.chance(settings.lower_probability);
     if fires {
-        bump(it);
+        force_one(it);
     }
 }
 
 /// Lets those go on who read the same values again and again, where one has changed; all of them, when nobody else
 /// can go on.
-pub fn look_at_spinning(s: &mut crate::scheduler::Scheduler, alone: bool) {
-    if s.somebody_spins {
-        spin::look(s);
+pub fn wake_spinning(s: &mut crate::scheduler::Scheduler, alone: bool) {
+    if s.any_spinning {
+        spin_loop::wake_changed(s);
         if alone && s.enabled.is_empty() {
-            spin::give_up(s);
+            spin_loop::wake_all(s);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Pooled identities: pthreads that were created before anybody needed them, or that have ended and
+//! Pooled identities: pthreads that were created before they were needed, or that have ended and
 //! can be borrowed again.
 //!
 //! An identity is only memory, so one that was made before a fork can be used in the child, without
@@ -11,7 +11,8 @@ use raddle_protocol::Stacks;
 
 use super::fiber::{self, CONTEXT_WORDS};
 use crate::control::POLICY_ADDRESS;
-use crate::{sys, tls};
+use crate::os::sys;
+use crate::switch::thread_storage;
 
 /// A pthread without an OS thread.
 struct Identity {
@@ -30,7 +31,7 @@ struct Identity {
 enum State {
     Free,
     Taken,
-    /// Given back to libc, or not to be used any more.
+    /// Given back to libc, or not to be used again.
     Gone,
 }
 
@@ -70,13 +71,13 @@ unsafe fn pool() -> &'static mut Pool {
 /// Bytes of the pool.
 pub const SIZE: usize = size_of::<Pool>();
 
-/// Bytes at its end that a run with so many threads touches.
+/// Bytes at its end that a run with `threads` threads touches.
 pub const fn small(threads: usize) -> usize {
     size_of::<Pool>() - (MAX_THREADS - threads) * size_of::<Identity>()
 }
 
 /// An identity that was taken from the pool.
-pub struct Taken {
+pub struct TakenIdentity {
     /// Its place in the pool, plus one.
     pub place: u32,
     /// The thread pointer, which is also the pthread_t.
@@ -108,8 +109,8 @@ pub unsafe fn reuses() -> bool {
 /// # Safety
 /// The caller holds the baton.
 #[link_section = "raddle_run"]
-pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
-    // SAFETY: the caller's promise; a free identity's stack is nobody's.
+pub unsafe fn take(stacks: Stacks) -> Option<TakenIdentity> {
+    // SAFETY: the caller's promise; a free identity's stack is not in use.
     unsafe {
         let pool = pool();
         let fits = |i: &Identity| i.state == State::Free && i.stacks == stacks;
@@ -122,12 +123,12 @@ pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
         crate::verify::taken(at);
         if identity.stale {
             (identity.context as *mut [usize; CONTEXT_WORDS]).write(identity.words);
-            tls::reset(identity.fs);
+            thread_storage::reset(identity.fs);
         }
         identity.stale = true;
         // A new thread has its creator's rounding modes.
         (identity.context as *mut u64).write(sys::rounding_modes());
-        Some(Taken { place: at as u32 + 1, fs: identity.fs, context: identity.context })
+        Some(TakenIdentity { place: at as u32 + 1, fs: identity.fs, context: identity.context })
     }
 }
 
@@ -135,7 +136,7 @@ pub unsafe fn take(stacks: Stacks) -> Option<Taken> {
 ///
 /// # Safety
 /// The caller holds the baton; the context is a fresh one.
-pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> {
+pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<TakenIdentity> {
     // SAFETY: the caller's promise.
     unsafe {
         let pool = pool();
@@ -149,11 +150,11 @@ pub unsafe fn adopt(stacks: Stacks, fs: usize, context: usize) -> Option<Taken> 
         crate::verify::taken(at);
         pool.count = pool.count.max(at + 1);
         *pool.identity(at) = Identity { fs, context, words, stacks, state: State::Taken, stale: true };
-        Some(Taken { place: at as u32 + 1, fs, context })
+        Some(TakenIdentity { place: at as u32 + 1, fs, context })
     }
 }
 
-/// The thread that had this identity has ended, and nobody will ask for it any more.
+/// The thread that had this identity has ended, and no thread will ask for it again.
 ///
 /// # Safety
 /// The caller holds the baton.

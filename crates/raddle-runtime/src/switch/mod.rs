@@ -1,21 +1,22 @@
-//! The switch: makes a decision so. Only this part sleeps and wakes.
+//! The switch: carries out a decision. Only this part sleeps and wakes.
 //!
-//! Two back-ends stand behind the same calls. [`os`] hands a baton between OS threads. [`fiber`]
-//! runs all threads on one OS thread: every pthread is really created, so that its control block,
-//! its thread-local storage and its stack are libc's own; then its OS thread leaves, and whoever
-//! runs borrows the identity by loading registers, stack and FS base. Both give the same trace for
-//! the same seed; what differs is what the kernel keeps for each OS thread, and that is kept by
-//! the runtime on fibers (ids, masks, alternate stacks, names, robust lists).
+//! Two back-ends stand behind the same calls. [`os_threads`] hands a baton between OS threads. [`fiber`] runs all
+//! threads on one OS thread: every pthread is really created, so that its control block, its thread-local storage and
+//! its stack are libc's own; then its OS thread leaves, and the OS thread that remains borrows the identity by
+//! loading registers, stack and FS base. Both give the same trace for the same seed. They differ in what the kernel
+//! keeps for each OS thread, which the runtime keeps itself on fibers (ids, masks, alternate stacks, names, robust
+//! lists).
 //!
-//! The third one is for parallel policies: at the [`gate`] threads come and go by themselves, and are only held
-//! where the policy says so.
+//! The third one is for parallel policies: at the [`gate`] threads come and go by themselves, and are only held where
+//! the policy says so.
 
 pub mod fiber;
 pub mod gate;
 pub mod identity;
-pub mod lookout;
-pub mod os;
+pub mod os_threads;
 mod placement;
+pub mod thread_storage;
+pub mod uncontrolled_call;
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -25,7 +26,8 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::OsReason;
 
 use crate::control::{self, baton};
-use crate::{dispatch, points, sys};
+use crate::os::sys;
+use crate::{dispatch, points};
 
 static FIBERS: AtomicBool = AtomicBool::new(false);
 

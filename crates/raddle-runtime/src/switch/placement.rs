@@ -1,24 +1,25 @@
 //! Where the threads of a parallel run go when they are woken.
 //!
-//! The kernel looks for an idle core at the moment of the wake-up. But whoever wakes others often rests right after
-//! that, so its core is busy then and idle a microsecond later: two threads end up on one core, and stay there until the
-//! kernel balances its load again, milliseconds later. The gate knows who is about to rest. So as long as fewer threads
-//! run than there are cores, a thread is woken on a core on which nobody runs: the waker's own, if that one rests, which
-//! is the quickest way to hand over; else any. There it may go wherever the kernel likes again.
+//! The kernel looks for an idle core at the moment of the wake-up. But a thread that wakes another one often rests
+//! right after that, so its core is busy at that moment and idle a microsecond later: two threads end up on one core,
+//! and stay there until the kernel balances its load again, milliseconds later. The gate knows which threads are
+//! about to rest. So as long as fewer threads run than there are cores, a thread is woken on a core where no other
+//! runs: the waker's own, if that one rests, which is the quickest way to hand over; else any. Once there, the kernel
+//! may move it again.
 
 use raddle_core::ThreadId;
 
-use crate::sys;
+use crate::os::sys;
 
 /// With more cores than this the kernel finds an idle one.
 const MOST: usize = 64;
 
-/// The cores of a run. Valid when zeroed: nobody is placed.
+/// The cores of a run. Valid when zeroed: no thread is placed.
 #[repr(C)]
 pub struct Placement {
     /// The cores on which the process may run, a bit each.
     cores: u64,
-    /// Who was last seen on each of them: its id plus 1; 0 for nobody.
+    /// The thread last seen on each of them: its id plus 1; 0 for none.
     on: [u16; MOST],
 }
 
@@ -29,7 +30,7 @@ impl Placement {
         self.on.fill(0);
     }
 
-    /// How many cores there are to place threads on; 0: nobody is placed.
+    /// How many cores there are to place threads on; 0: threads are not placed.
     pub fn cores(&self) -> usize {
         match self.cores.count_ones() {
             1 => 0,
@@ -43,7 +44,7 @@ impl Placement {
         if here >= MOST {
             return None;
         }
-        // Somebody may have been given the core of one who is about to rest.
+        // Another thread may have been given the core of one that is about to rest.
         if runs(me) {
             self.seen(me, here);
         }
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(places.choose(t(2), 3, t(3), |it| it.0 < 2), Some(3));
         // And wakes one more.
         assert_eq!(places.choose(t(2), 3, t(4), |it| it == t(3)), Some(0));
-        // Thread 3 has been moved to core 0, where thread 4 does not run any more.
+        // Thread 3 has been moved to core 0, where thread 4 no longer runs.
         assert_eq!(places.choose(t(3), 0, t(5), |it| it == t(3)), Some(1));
         assert_eq!(places.choose(t(0), MOST, t(4), |_| false), None, "nothing is known of such a core");
     }

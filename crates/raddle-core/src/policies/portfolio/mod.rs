@@ -1,19 +1,26 @@
 //! A portfolio of complementary policies: each run is given to one of them.
 //!
-//! No policy dominates. A random walk is good at short local bugs and hopeless when one thread must run far ahead;
-//! PCT is the opposite; URW wins with many threads, POS on long runs with few conflicts. (SURW is not among them: no
+//! No policy dominates. A random walk is good at short local bugs and hopeless when one thread must run far ahead; PCT
+//! is the opposite; URW wins with many threads, POS on long runs with few conflicts. (SURW is not among them: no
 //! identities are made ready for policies that know objects from run to run, see [`Learns::Objects`], which would slow
 //! down all the others.) Which of them suits a program is not known before, but some of it can be told from the
+<<<<<<< HEAD
 //! program's size. So the first run preempts nobody: it shows how many threads and steps there are, and where the end
 //! is. From then on members have shares of the runs by the number of the run and by the [class] that the
 //! program's size puts it in. The shares were computed from the rates of all members on our corpus of bugs, with the aim
 //! that no program needs more than three times the runs of the policy that suits it best: `shares` has them, and
+=======
+//! program's size. So the first run preempts no thread: it shows how many threads and steps there are, and where the
+//! end is. From then on members have shares of the runs by the number of the run and by the [class](class) that the
+//! program's size puts it in. The shares were computed from the rates of all members on our corpus of bugs, with the
+//! aim that no program needs more than three times the runs of the policy that suits it best: [`shares`] has them, and
+>>>>>>> main
 //! `examples/shares.rs` of the command line writes that file. Every member has a part of the runs in each class, and
-//! beyond the last computed run all programs are alike. After each block of runs the command line shifts the budget to
-//! those that keep finding schedules that no run had before; none falls below a quarter of its share.
+//! beyond the last computed run all programs are alike. After each round the command line shifts the budget to those
+//! that keep finding schedules that no run had before; none falls below a quarter of its share.
 //!
 //! The first of these runs are drawn, later ones are given in turn by the number of the run, as evenly as shares allow,
-//! so that luck decides less. The same seed gives the same campaign: shares come from complete blocks only, and count
+//! so that luck decides less. The same seed gives the same campaign: shares come from complete rounds only, and count
 //! schedules, never time.
 
 mod shares;
@@ -70,7 +77,7 @@ impl Member {
 
 macro_rules! members {
     ($($(#[doc = $doc:literal])* $name:ident, $policy:ident, $parameters:expr, $share:expr;)*) => {
-        /// Who is in the portfolio.
+        /// The members of the portfolio.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Name {
             $($(#[doc = $doc])* $name,)*
@@ -109,7 +116,7 @@ members! {
     Delays, random_delay, [], 4;
     /// One delay anywhere.
     Delay, delay_bound, [], 2;
-    /// One delay at the end, and the process ends when nobody else can run.
+    /// One delay at the end, and the process ends when no other thread can run.
     Last, delay_bound, [(2, 3.0), (3, 1.0)], 1;
     /// Two delays, the first of them at the end.
     LastTwo, delay_bound, [(0, 2.0), (2, 3.0)], 1;
@@ -123,15 +130,16 @@ members! {
     Bound3, preempt_bound, [(0, 3.0)], 1;
     /// A pause before locks that were held before.
     AtomFuzzer, atomfuzzer, [], 1;
-    /// Nobody is preempted. There is one such schedule.
+    /// No thread is preempted. There is one such schedule.
     Nobody, delay_bound, [(0, 0.0)], 0;
 }
 
 /// Where the shares change: up to each of these runs, from the second one on, there are others.
 pub const ENDS: [u64; 12] = [2, 3, 4, 5, 6, 9, 10, 18, 36, 63, 120, 228];
 
-/// The last run of the first block is not shared by rates: it draws an order of the threads and keeps to it. Such a run may
-/// be much longer than others, and from what it shows PCT and others draw their points until the next block is over.
+/// The last run of the first round is not shared by rates: it draws an order of the threads and keeps to it. Such a run
+/// may be much longer than others, and from what it shows PCT and others draw their points until the next round is
+/// over.
 pub const TEACHES: (u64, Name) = (10, Name::Pct1);
 
 /// Up to this run members are drawn, after it they have their turns.
@@ -151,7 +159,7 @@ pub const CLASSES: [&str; 6] = [
 const LONG: u64 = 512;
 
 /// The class of a program of this size. Points are counted and not steps, because there are about as many of them in
-/// each run: a first run in which nobody is preempted has few steps with two threads enabled.
+/// each run: a first run without preemptions has few steps with two threads enabled.
 pub fn class(profile: &Profile) -> usize {
     let threads = match profile.threads {
         0..=2 => 0,
@@ -253,8 +261,8 @@ fn shares(run: &Run<'_>) -> [u32; MEMBERS.len()] {
     shares
 }
 
-/// Who makes this run. A number of the run's own says it; or its turn, since multiples of the golden ratio fall evenly
-/// between 0 and 1, whatever part of them is looked at.
+/// The member that makes this run. A number of the run's own decides; or its turn, since multiples of the golden ratio
+/// fall evenly between 0 and 1, whatever part of them is looked at.
 fn chosen(run: &Run<'_>, shares: &[u32; MEMBERS.len()], drawn: bool) -> usize {
     let total = shares.iter().map(|&share| u64::from(share)).sum::<u64>();
     let number = if drawn { Rng::for_purpose(run.seed, PURPOSE).next_u64() } else { run.number.wrapping_mul(GOLDEN) };
@@ -305,24 +313,29 @@ impl Policy for Portfolio {
         self.get().end();
     }
 
-    fn watches(&self) -> bool {
+    fn sees_every_point(&self) -> bool {
         // SAFETY: as for `get`; a run has started, so its member is built.
-        self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.watches()
+        self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.sees_every_point()
     }
 
-    fn alone(&mut self, point: &Point<'_>) {
-        self.get().alone(point);
+    fn no_choice(&mut self, point: &Point<'_>) {
+        self.get().no_choice(point);
     }
 }
 
 /// What a member is worth that finds nothing but new schedules: it has its whole share.
 const WORTH: u32 = 100;
 
+<<<<<<< HEAD
 /// What each member is worth after a block, at most `WORTH` and at least a quarter of it: `runs` and `new` are how many
 /// runs it had so far and how many of their schedules were new, the later blocks weighing more.
+=======
+/// What each member is worth after a round, at most [`WORTH`] and at least a quarter of it: `runs` and `new` are how
+/// many runs it had so far and how many of their schedules were new, the later rounds weighing more.
+>>>>>>> main
 pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
     core::array::from_fn(|i| {
-        // One success more than was seen: who has had no run yet is thought to find something new.
+        // One success more than was seen: a member without a run yet is thought to find something new.
         let novelty = (new[i] + 1.0) / (runs[i] + 1.0);
         (f64::from(WORTH) * (0.25 + 0.75 * novelty)) as u32
     })
@@ -369,8 +382,8 @@ mod tests {
         shares
     }
 
-    /// Whether members had their shares of so many runs, but for so many standard deviations, if they were drawn, or for
-    /// a few because of rounding.
+    /// Whether members had their shares of `runs` runs, within a number of standard deviations, if they were drawn, or
+    /// for a few because of rounding.
     fn near(seen: [u32; MEMBERS.len()], shares: [u32; MEMBERS.len()], deviations: f64, few: f64) -> bool {
         let (runs, total): (u32, u32) = (seen.iter().sum(), shares.iter().sum());
         seen.iter().zip(shares).all(|(&seen, share)| {
@@ -414,7 +427,7 @@ mod tests {
 
     #[test]
     fn no_member_waits_for_long() {
-        // Whatever the class, who may find something has a part of the runs before all classes are alike.
+        // Whatever the class, a member that may find something has a part of the runs before all classes are alike.
         for class in 0..CLASSES.len() {
             for member in MEMBERS.iter().enumerate().filter(|(_, member)| member.share > 0).map(|(i, _)| i) {
                 let rows = ENDS.iter().filter_map(|&end| row(end, class));
@@ -458,7 +471,7 @@ mod tests {
         let worth = shift(&runs, &new);
         assert_eq!(worth[2], WORTH);
         assert!((0..MEMBERS.len()).filter(|&i| i != 2).all(|i| (25..27).contains(&worth[i])));
-        // Who has had no run yet may find something new.
+        // A member without a run yet may find something new.
         assert_eq!(shift(&[0.0; MEMBERS.len()], &[0.0; MEMBERS.len()]), [WORTH; MEMBERS.len()]);
     }
 }

@@ -45,12 +45,12 @@ impl<C: Cost> Policy for Bounded<C> {
         ThreadId(chosen as u16)
     }
 
-    fn pick(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.frontier.pick(waiters)
+    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        self.frontier.choose_waiter(waiters)
     }
 
-    fn undo(&mut self) {
-        self.frontier.undo();
+    fn run_discarded(&mut self) {
+        self.frontier.run_discarded();
     }
 
     fn bound(&self) -> Option<u32> {
@@ -61,7 +61,7 @@ impl<C: Cost> Policy for Bounded<C> {
         self.frontier.explored.gaps
     }
 
-    fn over(&self) -> Option<Explored> {
-        self.frontier.over()
+    fn exhausted(&self) -> Option<Explored> {
+        self.frontier.exhausted()
     }
 }

@@ -1,10 +1,10 @@
 //! Fair schedules only: a thread that waits busily cannot keep out those that it waits for.
 //!
-//! A program that spins has endless schedules, in which nobody else ever runs. They cannot be explored, and they
+//! A program that spins has endless schedules, in which no other thread ever runs. They cannot be explored, and they
 //! say nothing: a real scheduler is fair. As in CHESS (Musuvathi and Qadeer, PLDI'08), a thread that has done
 //! nothing useful must let the others go first: after its second operation without progress it may not run before
 //! every thread has run that was enabled then and has not run since its last such operation, or until that thread
-//! is not enabled any more. Schedules in which a thread spins more often than that are not explored.
+//! is no longer enabled. Schedules in which a thread spins more often than that are not explored.
 //!
 //! Deviation: CHESS asks whether a thread was enabled all the time since the last yield; here it is enough that it
 //! is enabled now.
@@ -15,12 +15,12 @@ use crate::policy::Point;
 /// Operations without progress from which on a thread is held back. One may happen to any thread.
 const SPINNING: u32 = 2;
 
-/// Who has to wait for whom. Valid when zeroed: nobody.
+/// Which threads have to wait for which. Valid when zeroed: none.
 #[repr(C)]
 pub struct Fair {
     /// Threads that wait for others.
     held: Threads,
-    /// Whether anybody ever was, in this run.
+    /// Whether any thread was held in this run.
     pub held_any: bool,
     /// Points that were looked at.
     now: u32,
@@ -45,7 +45,7 @@ impl Fair {
         (self.held, self.held_any, self.now, self.seen) = (0, false, 0, 0);
     }
 
-    /// Who may be chosen among the enabled threads, and whether the current one has just done something without
+    /// Which of the enabled threads may be chosen, and whether the current one has just done something without
     /// progress.
     #[inline]
     pub fn look(&mut self, point: &Point<'_>, enabled: Threads) -> (Threads, bool) {
@@ -62,7 +62,7 @@ impl Fair {
 
     #[cold]
     fn hold(&mut self, t: usize, futile: bool, spins: u32, enabled: Threads) -> Threads {
-        // It has run, whoever asked for that: so nobody waits for it now, and no two threads wait for each other.
+        // It has run, so no thread waits for it now, and no two threads wait for each other.
         self.ran(t);
         if futile {
             let last = core::mem::replace(&mut self.futile[t], self.now);

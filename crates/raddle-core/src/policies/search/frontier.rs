@@ -61,7 +61,7 @@ pub struct Frontier {
     phase: u32,
     free: Cursor,
     costly: Cursor,
-    /// What is explored, but for the last run.
+    /// What is explored, except for the last run.
     pub explored: Explored,
     /// Alternatives that this run takes.
     length: usize,
@@ -157,7 +157,7 @@ impl Frontier {
         true
     }
 
-    /// At a point with so many alternatives: the one that is taken, or none.
+    /// At a point with `count` alternatives: the one that is taken, or none.
     #[inline]
     pub fn ask(&mut self, free: u32, costly: u32) -> Option<u32> {
         if self.taken < self.length {
@@ -179,13 +179,13 @@ impl Frontier {
     }
 
     /// Which of several waiters is woken: any of them, and that is free.
-    pub fn pick(&mut self, waiters: Threads) -> Option<ThreadId> {
+    pub fn choose_waiter(&mut self, waiters: Threads) -> Option<ThreadId> {
         let taken = self.ask(waiters.count_ones() - 1, 0).map_or(0, |k| k as usize + 1);
         each(waiters).nth(taken).map(|t| ThreadId(t as u16))
     }
 
     /// The last run does not count.
-    pub fn undo(&mut self) {
+    pub fn run_discarded(&mut self) {
         self.undone = true;
     }
 
@@ -195,7 +195,7 @@ impl Frontier {
     }
 
     /// What was explored, if no run is left.
-    pub fn over(&self) -> Option<Explored> {
+    pub fn exhausted(&self) -> Option<Explored> {
         self.finished.then(|| {
             // Only the last bound is left out, if that.
             let refused =
@@ -206,7 +206,7 @@ impl Frontier {
 }
 
 impl Cursor {
-    /// The next alternative of the runs before `end`, of which each has so many.
+    /// The next alternative of the runs before `end`; each has the number that the function returns.
     #[inline]
     fn next(&mut self, end: u32, count: impl Fn(u32) -> u32) -> Option<(u32, u32)> {
         while self.run < end {

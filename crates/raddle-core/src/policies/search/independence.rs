@@ -31,7 +31,7 @@ fn touches(kind: EventKind) -> Touches {
     use EventKind::*;
     match kind {
         // The new thread was there before its first step, and the creator goes on alone. Fences do nothing where
-        // threads take turns. Whoever goes on after a futex was woken by an operation that came before.
+        // threads take turns. A thread that goes on after a futex was woken by an operation that came before.
         Start | Created | Fence | FutexResume => Touches::Nothing,
         Lock | TryLock | Unlock | Relock | ReadLock | WriteLock | TryRwLock | RwUnlock | SemWait | SemTry | SemPost
         | Barrier | BarrierLeave | SpinLock | SpinTry | SpinUnlock | Once | CondSignal | CondBroadcast => {
@@ -100,7 +100,7 @@ fn overlap(one: &Event, other: &Event) -> bool {
 }
 
 /// Whether an operation that gives something back can come before one that waits for it, at the place of the
-/// former: it cannot, since whoever gives it back holds it.
+/// former: it cannot, since the thread that gives it back holds it.
 pub fn frees_for(release: &Event, waiting: &Event) -> bool {
     use EventKind::*;
     let mutex = matches!(release.kind, Unlock) && release.object == waiting.object;
@@ -110,7 +110,7 @@ pub fn frees_for(release: &Event, waiting: &Event) -> bool {
         || release.kind == SpinUnlock && waiting.kind == SpinLock && release.object == waiting.object
 }
 
-/// Whether a thread that is not enabled is about to do what its event says; else it waits for somebody to wake it,
+/// Whether a thread that is not enabled is about to do what its event says; else it waits to be woken,
 /// and does something else then.
 pub fn waits_to_do(kind: EventKind) -> bool {
     use EventKind::*;
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_conflicts_depends() {
-        // The sampling hint knows less, so whatever it sees must be seen here too, but for what goes on alone.
+        // The sampling hint knows less, so whatever it sees must be seen here too, except for what goes on alone.
         for &a in EventKind::ALL {
             for &b in EventKind::ALL {
                 let (one, other) = (event(a, 8), event(b, 8));

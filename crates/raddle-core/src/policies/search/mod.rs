@@ -1,6 +1,6 @@
 //! What the systematic searches share: `dfs`, `ipb` and `idb`.
 //!
-//! A search makes one run after the other, each with another schedule, until there is none left. Its state
+//! A search makes one run after another, each with a new schedule, until none is left. Its state
 //! outlives the runs, in memory that is valid when zeroed and that no process owns: a run that crashes leaves the
 //! search where it was. So nothing in it is a pointer, and a run is closed by the start of the next one.
 //!
@@ -75,7 +75,7 @@ impl Choice {
         Some(Choice { enabled, allowed, current, arrived, gives_way })
     }
 
-    /// Who goes on when nobody is preempted: the current thread; if it cannot, the one with the lowest id.
+    /// The thread that goes on without a preemption: the current thread; if it cannot, the one with the lowest id.
     #[inline]
     pub fn usual(&self) -> usize {
         match self.current {

@@ -57,7 +57,7 @@ pub enum Op {
     Quit,
 }
 
-/// Threads, of which those that nobody creates are there from the start.
+/// Threads. Those that no other thread creates are there from the start.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The operations, by thread.
@@ -67,7 +67,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Threads of so many steps that depend on each other.
+    /// Threads with these numbers of steps, which depend on each other.
     pub fn straight(lengths: &[usize]) -> Program {
         Program { threads: lengths.iter().map(|&n| vec![Op::Unknown; n]).collect(), ..Program::default() }
     }
@@ -266,11 +266,11 @@ impl Ran {
     }
 }
 
-/// Makes one run under a policy, unless its search is over; `crash` ends it after so many steps.
+/// Makes one run under a policy, unless its search is over; `crash` ends it after that many steps.
 pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], crash: usize) -> Option<Ran> {
     let run = Run { number: 1, seed: 0, parameters, profile: Profile::default(), lessons: Lessons::none() };
     policy.start(&run);
-    if policy.over().is_some() {
+    if policy.exhausted().is_some() {
         return None;
     }
     let n = program.threads.len();
@@ -298,8 +298,8 @@ pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], cras
         let chosen = match enabled.len() {
             _ if cut => return Some(Ran { schedule, state: state.result(), cut }),
             0 | 1 => {
-                if policy.watches() {
-                    policy.alone(&point);
+                if policy.sees_every_point() {
+                    policy.no_choice(&point);
                 }
                 match enabled.nth(0) {
                     Some(t) => t,
@@ -322,7 +322,7 @@ pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], cras
         let mut woken = waiters.first().copied();
         if waiters.len() > 1 {
             let set = waiters.iter().fold(0, |set, t| set | 1 << t);
-            woken = policy.pick(set).map(ThreadId::index);
+            woken = policy.choose_waiter(set).map(ThreadId::index);
             let picked = woken.filter(|t| waiters.contains(t)).expect("it says who is woken");
             schedule.push(PICKED + picked);
         }
@@ -338,10 +338,10 @@ pub fn explore(policy: &mut impl Policy, program: &Program, parameters: &[f64]) 
         runs.push(ran);
         assert!(runs.len() < 100_000, "it does not end: {program:?}");
     }
-    (runs, policy.over().expect("it is over"))
+    (runs, policy.exhausted().expect("it is over"))
 }
 
-/// All schedules of a program, by brute force; at most so many.
+/// All schedules of a program, by brute force; at most `most`.
 pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
     fn visit(program: &Program, state: &State, schedule: &mut Vec<usize>, most: usize, found: &mut Vec<Ran>) {
         let enabled: Vec<_> = (0..program.threads.len()).filter(|&t| state.enabled(program, t)).collect();
@@ -370,7 +370,7 @@ pub fn all_schedules(program: &Program, most: usize) -> Option<Vec<Ran>> {
     (found.len() <= most).then_some(found)
 }
 
-/// Walks along a schedule: shows who could go on, who went on last and who does now.
+/// Walks along a schedule: shows which threads could go on, which went on last and which does now.
 pub fn walk(program: &Program, schedule: &[usize], mut show: impl FnMut(&[usize], usize, usize)) {
     let mut state = State::new(program);
     let mut current = 0;
@@ -403,7 +403,7 @@ pub fn explores_by_cost<P: Policy>(boxed: impl Fn() -> Box<P>, cost: impl Fn(&Pr
         }
         assert!(bounds.is_sorted(), "{bounds:?}");
         assert_eq!(found, all.iter().map(|ran| ran.schedule.clone()).collect(), "{program:?}");
-        let explored = policy.over().expect("it is over");
+        let explored = policy.exhausted().expect("it is over");
         assert_eq!(explored, Explored { schedules: all.len() as u64, ..Explored::default() });
         // With a smaller bound: those that cost no more.
         let costs: Vec<_> = all.iter().map(|ran| cost(&program, &ran.schedule)).collect();
@@ -423,7 +423,7 @@ pub fn survives_crashes<P: Policy>(boxed: impl Fn() -> Box<P>) {
     while let Some(first) = run(&mut policy, &program, &[1000.0], if runs % 2 == 0 { 4 } else { usize::MAX }) {
         runs += 1;
         if runs % 2 == 1 {
-            policy.undo();
+            policy.run_discarded();
             let again = run(&mut policy, &program, &[1000.0], usize::MAX).expect("it is made again");
             assert_eq!(again.schedule[..4], first.schedule);
             assert!(found.insert(again.schedule));
@@ -480,7 +480,7 @@ pub fn ends(runs: &[Ran]) -> BTreeSet<State> {
     runs.iter().map(|run| run.state.clone()).collect()
 }
 
-/// A random program of two to four threads, with up to so many operations each.
+/// A random program of two to four threads, with up to `most` operations each.
 pub fn random_program(rng: &mut Rng, longest: u64) -> Program {
     let n = 2 + rng.below(3) as usize;
     let mut program = Program { threads: Vec::new(), semaphores: [0, 1, 2, 0] };

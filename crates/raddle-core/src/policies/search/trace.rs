@@ -47,7 +47,7 @@ impl Clock {
 #[repr(C)]
 struct Step {
     event: Event,
-    /// Who could have taken one instead.
+    /// The threads that could have taken one instead.
     enabled: Threads,
     /// The choice before it, or [`NO_NODE`].
     node: u32,
@@ -160,7 +160,8 @@ impl Trace {
         if self.looked == self.len {
             return;
         }
-        // The process ended with the last step. Whoever could have gone on would have, so it races with that.
+        // The process ended with the last step. Any thread that could go on would have, so its next step races with
+        // that.
         let last = usize::from(self.steps[self.len - 1].thread);
         let others = each(self.enabled).filter(|&t| t != last);
         others.for_each(|t| self.compare(t, want));
@@ -228,7 +229,7 @@ impl Trace {
 }
 
 impl Wanted {
-    /// Who is to be tried, when these are known, tried, or asleep, which is as good.
+    /// The thread to try, given the threads that are known, tried, or asleep, which is as good.
     pub fn missing(&self, known: Threads) -> Threads {
         if self.all {
             self.threads & !known

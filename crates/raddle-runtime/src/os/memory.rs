@@ -1,0 +1,128 @@
+//! What kind of memory an address is in.
+
+use core::ops::Range;
+
+use crate::os::sys;
+use crate::syscall;
+
+/// Whether an address lies in a mapping that is shared between processes.
+#[cold]
+pub fn is_shared(address: usize) -> bool {
+    let mut shared = false;
+    each_mapping(&mut |line| match mapping(line, address) {
+        Some(is_shared) => {
+            shared = is_shared;
+            false
+        }
+        None => true,
+    });
+    shared
+}
+
+/// Calls `visit` with each line of /proc/self/maps, until it says that it has enough.
+pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) {
+    let mut buffer = [0u8; 4096];
+    let mut held = 0;
+    // SAFETY: a path ended by zero and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return;
+        }
+        'read: loop {
+            let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr().add(held), buffer.len() - held);
+            if n <= 0 {
+                break;
+            }
+            held += n as usize;
+            let mut from = 0;
+            while let Some(length) = buffer[from..held].iter().position(|&byte| byte == b'\n') {
+                if !visit(&buffer[from..from + length]) {
+                    break 'read;
+                }
+                from += length + 1;
+            }
+            // A line that does not fit has a path that is not ours.
+            if from == 0 && held == buffer.len() {
+                from = held;
+            }
+            buffer.copy_within(from..held, 0);
+            held -= from;
+        }
+        syscall!(libc::SYS_close, fd);
+    }
+}
+
+/// The heap that grows by brk, as it is now.
+pub fn heap() -> Range<usize> {
+    let end = heap_end();
+    let mut start = end;
+    each_mapping(&mut |line| {
+        let heap = line.ends_with(b"[heap]");
+        if heap {
+            start = range(line).map_or(end, |(range, _)| range.start);
+        }
+        !heap
+    });
+    start..end
+}
+
+/// Where it ends now.
+pub fn heap_end() -> usize {
+    // SAFETY: asks only.
+    unsafe { syscall!(libc::SYS_brk, 0) as usize }
+}
+
+/// The stack of a thread that libc has made, from above its guard to the end of the thread's control block: libc's
+/// books are searched for a block that has both on it, followed by its size and that of its guard. Asking for it
+/// (pthread_getattr_np) would allocate. `None` when it is not found, and for the main thread.
+///
+/// # Safety
+/// `fs` is the thread pointer of a thread that libc has made, and `inside` an address on its stack.
+pub unsafe fn stack_of(fs: usize, inside: usize) -> Option<Range<usize>> {
+    /// Where to look in `struct pthread`, and how much of it there is at least.
+    const WORDS: Range<usize> = 0x400 / 8..0x700 / 8 - 2;
+    /// The control block, and what alignment costs.
+    const CONTROL_BLOCK: Range<usize> = 0x700..0x10000;
+    for i in WORDS {
+        // SAFETY: inside glibc's `struct pthread`.
+        let [block, size, guard] = unsafe { *((fs + 8 * i) as *const [usize; 3]) };
+        let above = block.wrapping_add(size).wrapping_sub(fs);
+        if block <= inside && inside < fs && CONTROL_BLOCK.contains(&above) && guard < size && guard % 4096 == 0 {
+            return Some(block + guard..block + size);
+        }
+    }
+    None
+}
+
+/// Whether the mapping that a line of /proc/self/maps describes is shared, if it has the address.
+fn mapping(line: &[u8], address: usize) -> Option<bool> {
+    let (range, rest) = range(line)?;
+    range.contains(&address).then(|| rest.as_bytes().get(3) == Some(&b's'))
+}
+
+/// The range of a line of /proc/self/maps, and what follows it, as far as the permissions.
+fn range(line: &[u8]) -> Option<(Range<usize>, &str)> {
+    // Behind the permissions may be a path in any encoding.
+    let line = core::str::from_utf8(&line[..line.len().min(40)]).ok()?;
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let start = usize::from_str_radix(start, 16).ok()?;
+    let end = usize::from_str_radix(end, 16).ok()?;
+    Some((start..end, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_mapping_of_an_address() {
+        let line = b"7f00-8f00 rw-s 00000000 00:01 1 /memfd";
+        assert_eq!(mapping(line, 0x7f80), Some(true));
+        assert_eq!(mapping(line, 0x8f00), None);
+        assert_eq!(mapping(b"7f00-8f00 rw-p 0", 0x7f00), Some(false));
+        let local = 0;
+        assert!(!is_shared(&local as *const i32 as usize));
+    }
+}

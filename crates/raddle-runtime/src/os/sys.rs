@@ -1,0 +1,237 @@
+//! Raw system calls, made from this library's own text.
+//!
+//! The runtime must not call libc for them: libc's wrappers are interposed (by this library or by a
+//! sanitizer), set errno and may be cancellation points. System calls from this text are also the
+//! only ones that syscall user dispatch lets through.
+
+use core::arch::asm;
+use core::sync::atomic::AtomicU32;
+
+pub use libc::{
+    SYS_clock_gettime, SYS_exit_group, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_mmap, SYS_open, SYS_prctl,
+    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_tgkill, SYS_write,
+};
+
+/// A system call. Returns what the kernel returns: errors are -4095..=-1.
+///
+/// # Safety
+/// As for the system call itself.
+#[inline]
+pub unsafe fn syscall6(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let result;
+    // SAFETY: the kernel clobbers rcx and r11 only; memory effects are the caller's business.
+    unsafe {
+        asm!("syscall", inlateout("rax") n as isize => result, in("rdi") a, in("rsi") b, in("rdx") c,
+             in("r10") d, in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    result
+}
+
+/// [`syscall6`] with the number of arguments as written.
+macro_rules! syscall {
+    ($n:expr) => { $crate::os::sys::syscall6($n, 0, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr) => { $crate::os::sys::syscall6($n, $a as usize, 0, 0, 0, 0, 0) };
+    ($n:expr, $a:expr, $b:expr) => { $crate::os::sys::syscall6($n, $a as usize, $b as usize, 0, 0, 0, 0) };
+    ($n:expr, $a:expr, $b:expr, $c:expr) => {
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, 0, 0, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr) => {
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, 0, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr) => {
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, 0)
+    };
+    ($n:expr, $a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
+        $crate::os::sys::syscall6($n, $a as usize, $b as usize, $c as usize, $d as usize, $e as usize, $f as usize)
+    };
+}
+pub(crate) use syscall;
+
+/// FUTEX_WAIT on a word of this process; returns at once when the word is not `value`.
+pub fn futex_wait(word: &AtomicU32, value: u32) {
+    // SAFETY: the word outlives the call; the kernel only reads it.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, 0) };
+}
+
+/// [`futex_wait`], for at most `nanoseconds`.
+pub fn futex_wait_for(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
+    let time = nanoseconds.map(timespec);
+    let pointer = time.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word and the time outlive the call.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG, value, pointer) };
+}
+
+/// FUTEX_WAIT with a time-out in nanoseconds, on a word that another process may wake.
+pub fn futex_wait_shared(word: &AtomicU32, value: u32, nanoseconds: Option<u64>) {
+    let time = nanoseconds.map(timespec);
+    let pointer = time.as_ref().map_or(core::ptr::null(), |t| t as *const libc::timespec);
+    // SAFETY: the word and the time outlive the call.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAIT, value, pointer) };
+}
+
+/// FUTEX_WAKE of one thread of this process.
+pub fn futex_wake(word: &AtomicU32) {
+    // SAFETY: the kernel uses the address as a key only.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
+}
+
+/// FUTEX_WAKE of all waiters, in any process.
+pub fn futex_wake_shared(word: &AtomicU32) {
+    // SAFETY: the kernel uses the address as a key only.
+    unsafe { syscall!(SYS_futex, word as *const _, libc::FUTEX_WAKE, i32::MAX) };
+}
+
+/// Nanoseconds as the kernel wants them.
+pub fn timespec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 }
+}
+
+/// The kernel's id of the calling thread.
+pub fn gettid() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { syscall!(SYS_gettid) as i32 }
+}
+
+/// The core that the calling thread is on.
+pub fn core_here() -> usize {
+    let mut core = 0u32;
+    // SAFETY: the kernel writes one word.
+    unsafe { syscall!(libc::SYS_getcpu, &mut core as *mut u32, 0, 0) };
+    core as usize
+}
+
+/// The cores that the calling thread may run on, a bit each; 0 when they do not fit.
+pub fn cores() -> u64 {
+    let mut set = [0u64; 128];
+    // SAFETY: the kernel writes into the set, and says how many bytes.
+    let bytes = unsafe { syscall!(libc::SYS_sched_getaffinity, 0, size_of_val(&set), set.as_mut_ptr()) };
+    match bytes > 0 && set[1..].iter().all(|word| *word == 0) {
+        true => set[0],
+        false => 0,
+    }
+}
+
+/// Says on which cores a thread may run, 0 being the calling one.
+pub fn run_on(tid: i32, cores: u64) {
+    // SAFETY: the kernel reads one word.
+    unsafe { syscall!(libc::SYS_sched_setaffinity, tid, size_of_val(&cores), &cores as *const u64) };
+}
+
+/// The id of this process.
+pub fn getpid() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { syscall!(SYS_getpid) as i32 }
+}
+
+/// Closes one of our own descriptors; a negative number is ignored.
+pub fn close(fd: i32) {
+    if fd >= 0 {
+        // SAFETY: the caller's descriptor.
+        unsafe { syscall!(libc::SYS_close, fd) };
+    }
+}
+
+/// Lets the kernel run another thread for a moment.
+pub fn give_way() {
+    sleep(20_000);
+}
+
+/// Sleeps in real time.
+pub fn sleep(nanoseconds: u64) {
+    let time = timespec(nanoseconds);
+    // SAFETY: reads the time only.
+    unsafe { syscall!(libc::SYS_nanosleep, &time as *const _, 0) };
+}
+
+/// Whether a thread of this process sleeps in the kernel and waits for something that may never come.
+pub fn thread_sleeps(tid: i32) -> bool {
+    let mut path = *b"/proc/self/task/0000000000/stat\0";
+    let digits = &mut path[16..26];
+    let mut rest = tid;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        rest /= 10;
+    }
+    // The kernel knows numbers without leading zeros only.
+    let zeros = digits.iter().position(|&digit| digit != b'0').unwrap_or(9);
+    path.copy_within(16 + zeros.., 16);
+    let mut text = [0u8; 128];
+    // SAFETY: a path ended by zero, and a buffer of the length given.
+    let read = unsafe {
+        let fd = syscall!(SYS_open, path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return false;
+        }
+        let read = syscall!(libc::SYS_read, fd, text.as_mut_ptr(), text.len());
+        close(fd as i32);
+        read
+    };
+    // The state follows the name, which is in brackets and may have any in it.
+    let text = &text[..read.max(0) as usize];
+    let state = text.iter().rposition(|&byte| byte == b')').and_then(|at| text.get(at + 2));
+    state == Some(&b'S')
+}
+
+/// The real monotonic clock, in nanoseconds.
+pub fn real_monotonic() -> u64 {
+    let mut time = timespec(0);
+    // SAFETY: the kernel writes one timespec.
+    unsafe { syscall!(SYS_clock_gettime, libc::CLOCK_MONOTONIC, &mut time as *mut _) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Ends the process at once.
+#[link_section = "raddle_run"]
+pub fn exit_group(status: i32) -> ! {
+    loop {
+        // SAFETY: does not return.
+        unsafe { syscall!(SYS_exit_group, status) };
+    }
+}
+
+/// Writes a line to standard error; for what cannot be said in any other way.
+pub fn complain(text: &str) {
+    // SAFETY: reads the text only.
+    unsafe { syscall!(SYS_write, 2, text.as_ptr(), text.len()) };
+}
+
+/// The FS base: the thread pointer, which identifies a thread whatever carries it.
+#[inline(always)]
+pub fn thread_pointer() -> usize {
+    let base;
+    // SAFETY: on x86-64 glibc the first word of the thread control block is its own address.
+    unsafe { asm!("mov {}, fs:0", out(reg) base, options(nostack, preserves_flags, readonly)) };
+    base
+}
+
+/// The control words of floating-point arithmetic, as `raddle_swap` saves them.
+pub fn rounding_modes() -> u64 {
+    let mut modes = 0u64;
+    // SAFETY: stores six bytes.
+    unsafe {
+        asm!("stmxcsr [{0}]", "fnstcw [{0} + 4]", in(reg) &mut modes, options(nostack, preserves_flags));
+    }
+    modes
+}
+
+/// Whether programs may set the FS base by an instruction (wrfsbase; Linux 5.9): bit 1 of AT_HWCAP2.
+pub fn has_fsgsbase() -> bool {
+    extern "C" {
+        fn getauxval(kind: u64) -> u64;
+    }
+    const HWCAP2_FSGSBASE: u64 = 2;
+    // SAFETY: reads the process's own auxiliary vector.
+    unsafe { getauxval(libc::AT_HWCAP2) & HWCAP2_FSGSBASE != 0 }
+}
+
+/// Fresh zeroed memory of the runtime's own, at an address that does not depend on the target.
+pub fn map_at(address: usize, size: usize) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping.
+    let got = unsafe { syscall!(SYS_mmap, address, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1isize, 0) };
+    if got as usize != address {
+        complain("raddle: cannot map the runtime's memory\n");
+        exit_group(125);
+    }
+    address as *mut u8
+}

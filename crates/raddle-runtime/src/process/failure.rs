@@ -1,0 +1,220 @@
+//! The end of a run that failed: what the command line needs to know is written into the block,
+//! the process waits until raddle has looked at its stacks, and ends.
+
+use core::fmt::{self, Write};
+use core::sync::atomic::Ordering;
+
+use raddle_core::decorators::replay::Divergence;
+use raddle_core::ThreadId;
+use raddle_protocol::control::event;
+use raddle_protocol::settings::flag;
+use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
+
+use crate::access::lease::Lease;
+use crate::os::sys;
+use crate::points::sync_function;
+use crate::scheduler::thread::{Life, Wait};
+use crate::scheduler::Scheduler;
+use crate::{control, syscall};
+
+/// The status of a process that the runtime ended; the command line goes by the outcome instead.
+const STATUS: i32 = 125;
+/// How long a frozen run waits to be looked at.
+const FREEZE_LIMIT: u64 = 60_000_000_000;
+
+/// Every thread waits for another.
+pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
+    if scheduler.ending {
+        // The body of a check has returned: threads that still wait were left behind.
+        stop(scheduler, Outcome::ThreadsLeft);
+    }
+    scheduler.results().thread = u32::from(me.0);
+    scheduler.report_no_choice(me);
+    scheduler.policy_run_ended();
+    stop(scheduler, Outcome::Deadlock)
+}
+
+/// Ends the run with an outcome.
+pub fn stop(scheduler: &mut Scheduler, outcome: Outcome) -> ! {
+    record(scheduler, outcome);
+    freeze(scheduler.shared_block());
+    sys::exit_group(STATUS)
+}
+
+/// The replay has left its recording.
+pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
+    let results = scheduler.results();
+    results.diverged_step = divergence.step;
+    results.diverged_expected = divergence.expected.map_or(u32::MAX, |d| d.0);
+    results.diverged_found = divergence.found.0;
+    results.diverged_enabled = u32::from(divergence.enabled);
+    if crate::process::check::is_repeated() {
+        write_message(
+            scheduler.results(),
+            format_args!(
+                "the body ran differently when it was run again with the same decisions, from step {} on: \
+                 state leaks from one iteration to the next",
+                divergence.step
+            ),
+        );
+        stop(scheduler, Outcome::StateLeaks);
+    }
+    record(scheduler, Outcome::Diverged);
+    sys::exit_group(STATUS)
+}
+
+/// Fibers cannot give what the program asks for: this run is given up, to be made again with OS
+/// threads. Returns when it runs on OS threads already.
+pub fn needs_os_threads(reason: OsReason) {
+    if !crate::switch::fibers() || control::mode() != control::Mode::Controlled {
+        return;
+    }
+    // SAFETY: the calling thread is under control, so it holds the baton.
+    let scheduler = unsafe { control::scheduler() };
+    scheduler.shared_block().control.os_reason.store(reason as u32, Ordering::Relaxed);
+    scheduler.policy_run_discarded();
+    record(scheduler, Outcome::NeedsOsThreads);
+    sys::exit_group(STATUS)
+}
+
+/// The runtime itself is wrong.
+pub fn internal(message: fmt::Arguments<'_>) -> ! {
+    if let Some(block) = control::block() {
+        let block = block as *const Block as *mut Block;
+        // SAFETY: mapped; another writer cannot make things worse now.
+        unsafe {
+            (*block).results.outcome = Outcome::Internal as u32;
+            write_message(&mut (*block).results, message);
+        }
+    }
+    sys::complain("raddle: internal error in the runtime\n");
+    sys::exit_group(STATUS)
+}
+
+/// Notes an outcome and the state of all threads.
+#[link_section = "raddle_run"]
+pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
+    Lease::end(scheduler);
+    scheduler.results().outcome = outcome as u32;
+    if outcome == Outcome::Exited {
+        scheduler.policy_run_ended();
+    }
+    if outcome != Outcome::Exited {
+        report_threads(scheduler);
+    }
+}
+
+/// Puts a message into the results.
+pub fn write_message(results: &mut Results, message: fmt::Arguments<'_>) {
+    struct Into<'a>(&'a mut Results);
+    impl Write for Into<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let at = self.0.message_len as usize;
+            let room = &mut self.0.message[at..];
+            let n = text.len().min(room.len());
+            room[..n].copy_from_slice(&text.as_bytes()[..n]);
+            self.0.message_len += n as u32;
+            Ok(())
+        }
+    }
+    results.message_len = 0;
+    // Cannot fail: what does not fit is cut.
+    let _ = Into(results).write_fmt(message);
+}
+
+/// Stops until the command line has looked at the threads.
+pub fn freeze(block: &Block) {
+    if block.settings.flags & flag::FREEZE == 0 {
+        return;
+    }
+    let control = &block.control;
+    control.event.fetch_or(event::FROZEN, Ordering::AcqRel);
+    sys::futex_wake_shared(&control.event);
+    let start = sys::real_monotonic();
+    while control.release.load(Ordering::Acquire) == 0 && sys::real_monotonic() - start < FREEZE_LIMIT {
+        sys::futex_wait_shared(&control.release, 0, Some(1_000_000_000));
+    }
+}
+
+fn report_threads(scheduler: &mut Scheduler) {
+    let block = scheduler.block();
+    for i in 0..scheduler.created {
+        let t = ThreadId(i as u16);
+        let report = report(scheduler, t);
+        // SAFETY: as many reports as threads.
+        unsafe { (*block).threads[i] = report };
+    }
+}
+
+fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
+    let thread = &scheduler.threads[t.index()];
+    let pending = scheduler.pending[t.index()];
+    let state = match thread.life {
+        Life::None | Life::Ended => ThreadState::Exited,
+        Life::Alive if scheduler.enabled.contains(t) => ThreadState::Enabled,
+        Life::Alive if matches!(thread.wait.get(), Wait::Polled(_)) => ThreadState::Outside,
+        Life::Alive => ThreadState::Blocked,
+    };
+    // All fibers are seen through the one OS thread; a parked one has its registers saved.
+    let fibers = crate::switch::fibers();
+    let parked = fibers && t != scheduler.current;
+    ThreadReport {
+        state: state as u8,
+        kind: pending.kind as u8,
+        holder: holder(scheduler, t).map_or(u16::MAX, |t| t.0),
+        tid: if fibers && thread.tid != 0 { sys::gettid() } else { thread.tid },
+        object: scheduler.address_of_object(t) as u64,
+        deadline: thread.deadline,
+        name: if fibers { thread.name } else { name(thread.tid) },
+        start: thread.start as u64,
+        context: if parked { thread.context as u64 } else { 0 },
+        call: sync_function::of(t),
+        returned: sync_function::returned_to(t),
+    }
+}
+
+/// The thread that holds what this one waits for.
+fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
+    // SAFETY: the program keeps an object alive while threads wait for it.
+    let owner = unsafe {
+        match scheduler.threads[t.index()].wait.get() {
+            Wait::Mutex(m) => (*m).holder(),
+            Wait::Read(l) | Wait::Write(l) => (*l).holder(),
+            Wait::Join(other) => return Some(other),
+            _ => 0,
+        }
+    };
+    let index = (owner as usize).checked_sub(1)?;
+    (index < scheduler.created).then_some(ThreadId(index as u16))
+}
+
+/// A thread's name, as the kernel has it.
+fn name(tid: i32) -> [u8; 16] {
+    let mut path = [0u8; 64];
+    struct Cursor<'a>(&'a mut [u8; 64], usize);
+    impl Write for Cursor<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let end = self.1 + text.len();
+            self.0.get_mut(self.1..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+            self.1 = end;
+            Ok(())
+        }
+    }
+    let mut name = [0u8; 16];
+    if write!(Cursor(&mut path, 0), "/proc/self/task/{tid}/comm\0").is_err() {
+        return name;
+    }
+    // SAFETY: a path ended by zero, and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd >= 0 {
+            let n = syscall!(libc::SYS_read, fd, name.as_mut_ptr(), 15);
+            syscall!(libc::SYS_close, fd);
+            // The kernel ends the name with a newline.
+            if n > 0 {
+                name[n as usize - 1] = 0;
+            }
+        }
+    }
+    name
+}

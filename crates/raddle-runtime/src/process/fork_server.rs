@@ -1,0 +1,242 @@
+//! The fork server: a process that has come as far as main, and makes each run in a child of its own.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+use raddle_core::policy::Descriptor;
+use raddle_protocol::control::{command, event, fallback};
+use raddle_protocol::Block;
+
+use crate::control;
+use crate::os::sys;
+use crate::process::series;
+use crate::{points, real, syscall};
+
+/// How many descriptors were open when the program started.
+static DESCRIPTORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts the descriptors that are open before the program runs.
+pub(super) fn count_descriptors() {
+    open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
+}
+
+/// A fork server must not have anything that a fork does not copy: threads, or descriptors whose
+/// state is shared between parent and child.
+pub(super) fn can_serve(block: &Block) -> bool {
+    let mut tasks = 0;
+    list(c"/proc/self/task", &mut |_| tasks += 1);
+    if tasks > 1 {
+        refuse_fork_server(block, fallback::THREADS);
+        return false;
+    }
+    let mut now = 0;
+    let mut plain = true;
+    open_descriptors(&mut |fd| {
+        now += 1;
+        plain &= fd <= 2 || is_plain(fd);
+        now
+    });
+    let input_is_shared = block.settings.stdin[0] == 0;
+    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain || input_is_shared && !is_plain(0) {
+        refuse_fork_server(block, fallback::DESCRIPTORS);
+        return false;
+    }
+    true
+}
+
+pub(super) fn refuse_fork_server(block: &Block, why: u32) {
+    block.control.fallback.store(why, Ordering::Release);
+    block.control.event.fetch_or(event::READY, Ordering::AcqRel);
+    sys::futex_wake_shared(&block.control.event);
+}
+
+/// Whether children may share the descriptor: a device without state.
+fn is_plain(fd: i32) -> bool {
+    // SAFETY: the kernel fills the structure.
+    unsafe {
+        let mut stat: libc::stat = core::mem::zeroed();
+        if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 {
+            return true;
+        }
+        matches!(stat.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFDIR)
+    }
+}
+
+fn open_descriptors(visit: &mut dyn FnMut(i32) -> usize) {
+    list(c"/proc/self/fd", &mut |fd| {
+        visit(fd);
+    });
+}
+
+/// Calls `visit` with every entry of a directory that is a number, except for the descriptor that the
+/// listing itself uses.
+fn list(path: &core::ffi::CStr, visit: &mut dyn FnMut(i32)) {
+    let mut buffer = [0u8; 2048];
+    // SAFETY: a path ended by zero and a buffer of the length given; the kernel's records are well
+    // formed.
+    unsafe {
+        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        let fd = syscall!(sys::SYS_open, path.as_ptr(), flags);
+        if fd < 0 {
+            return;
+        }
+        loop {
+            let n = syscall!(libc::SYS_getdents64, fd, buffer.as_mut_ptr(), buffer.len());
+            if n <= 0 {
+                break;
+            }
+            let mut at = 0;
+            while at < n as usize {
+                let record = &*buffer.as_ptr().add(at).cast::<libc::dirent64>();
+                let name = core::ffi::CStr::from_ptr(record.d_name.as_ptr()).to_bytes();
+                if let Some(number) = number(name) {
+                    if number as isize != fd {
+                        visit(number);
+                    }
+                }
+                at += record.d_reclen as usize;
+            }
+        }
+        syscall!(libc::SYS_close, fd);
+    }
+}
+
+fn number(text: &[u8]) -> Option<i32> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Serves runs: returns in the child of each, with its policy, never in the server.
+pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
+    let control = &block.control;
+    // SAFETY: plain system calls; the real fork.
+    unsafe {
+        syscall!(sys::SYS_prctl, libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        control.event.fetch_or(event::READY, Ordering::AcqRel);
+        sys::futex_wake_shared(&control.event);
+        let server = sys::getpid();
+        let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
+        control::prefault();
+        loop {
+            match control.command.load(Ordering::Acquire) {
+                command::RUN => control.command.store(command::IDLE, Ordering::Release),
+                command::QUIT => sys::exit_group(0),
+                _ => {
+                    sys::futex_wait_shared(&control.command, command::IDLE, None);
+                    continue;
+                }
+            }
+            if crate::switch::fibers() {
+                points::new_identity::provide_identities(&block.settings.stacks);
+            }
+            crate::access::racy_places::load(&block.racy_places);
+            let policy = control::policy(block);
+            let (first, last) = (block.settings.first_run, block.settings.last_run);
+            let scratch = if first == 0 { -1 } else { series::open_scratch(block) };
+            let mut run = first;
+            let status = loop {
+                if run != 0 {
+                    series::prepare(block, run);
+                }
+                if input_flags >= 0 {
+                    // What an earlier run has made of them.
+                    syscall!(libc::SYS_fcntl, 0, libc::F_SETFL, input_flags);
+                }
+                let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
+                if pid == 0 {
+                    sys::close(scratch);
+                    become_run(block, server);
+                    return policy;
+                }
+                let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
+                // A good run of a series is not worth a word.
+                if run == 0 || !series::count_good_run(block, scratch, run - first, status) || run == last {
+                    break status;
+                }
+                run += 1;
+            };
+            sys::close(scratch);
+            control.wait_status.store(status, Ordering::Release);
+            control.event.fetch_or(event::DONE, Ordering::AcqRel);
+            sys::futex_wake_shared(&control.event);
+        }
+    }
+}
+
+/// A fork that leaves libc's list of threads alone: the identities in it are to be used in the child.
+/// There is one OS thread and it holds no lock, so the rest of what libc does at a fork is not needed.
+unsafe fn fork_with_identities() -> c_int {
+    let flags = libc::SIGCHLD | libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
+    let word = points::thread::tid_word(sys::thread_pointer());
+    // SAFETY: a fork; the kernel writes the child's id into the child's control block.
+    unsafe { syscall!(libc::SYS_clone, flags, 0, 0, word, 0) as c_int }
+}
+
+unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
+    let mut status: c_int = 0;
+    // SAFETY: the kernel writes the status.
+    unsafe {
+        block.control.run_pid.store(pid, Ordering::Release);
+        while syscall!(libc::SYS_wait4, pid, &mut status as *mut _, 0, 0) == -(libc::EINTR as isize) {}
+        // Processes that outlived the run are our children now, because we are the subreaper.
+        let mut stray: c_int = 0;
+        while syscall!(libc::SYS_wait4, -1i32, &mut stray as *mut _, libc::WNOHANG, 0) >= 0 {
+            block.control.strays.fetch_add(1, Ordering::Relaxed);
+            kill_children();
+        }
+    }
+    status
+}
+
+/// Ends every child of this process. Apart, so that its buffer is not on the stack of the server, which
+/// copies what it writes to after each fork.
+#[cold]
+#[inline(never)]
+fn kill_children() {
+    let mut buffer = [0u8; 1024];
+    // SAFETY: a path ended by zero and a buffer of the length given.
+    unsafe {
+        let fd = syscall!(sys::SYS_open, c"/proc/thread-self/children".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if fd < 0 {
+            return;
+        }
+        let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
+        syscall!(libc::SYS_close, fd);
+        if n <= 0 {
+            return;
+        }
+        let mut killed = false;
+        for pid in buffer[..n as usize].split(|&b| b == b' ').filter_map(number) {
+            syscall!(sys::SYS_kill, pid, libc::SIGKILL);
+            killed = true;
+        }
+        if killed {
+            let time = sys::timespec(50_000);
+            syscall!(libc::SYS_nanosleep, &time as *const _, 0);
+        }
+    }
+}
+
+/// The child of the fork server gets what a fresh process would have.
+unsafe fn become_run(block: &Block, server: c_int) {
+    // SAFETY: plain system calls on paths ended by zero.
+    unsafe {
+        syscall!(sys::SYS_prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        if syscall!(libc::SYS_getppid) as c_int != server {
+            sys::exit_group(0);
+        }
+        // A group of its own: signals to it must not reach the server. The session, without a terminal, is
+        // the server's.
+        syscall!(libc::SYS_setpgid, 0, 0);
+        block.control.run_pid.store(sys::getpid(), Ordering::Release);
+        if block.settings.stdin[0] != 0 {
+            let fd = syscall!(sys::SYS_open, block.settings.stdin.as_ptr(), libc::O_RDONLY);
+            if fd > 0 {
+                syscall!(libc::SYS_dup2, fd, 0);
+                syscall!(libc::SYS_close, fd);
+            }
+        }
+        if block.settings.directory[0] != 0 {
+            syscall!(libc::SYS_chdir, block.settings.directory.as_ptr());
+        }
+    }
+}

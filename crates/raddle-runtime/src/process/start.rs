@@ -1,0 +1,174 @@
+//! From exec to main: finds the block, becomes a fork server if asked to, and starts the run.
+//!
+//! The runtime is entered either by its constructor or by an interposed call that comes earlier.
+
+use core::ffi::{c_char, c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use raddle_core::policy::Descriptor;
+use raddle_core::ThreadId;
+use raddle_protocol::control::fallback;
+use raddle_protocol::settings::flag;
+use raddle_protocol::Block;
+
+use super::attach::{attach, block_key};
+use super::fork_server::{self, can_serve, refuse_fork_server, serve};
+use crate::control::{self, Mode};
+use crate::scheduler::names;
+use crate::{dispatch, points, real};
+
+type Main = unsafe extern "C-unwind" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+static MAIN: AtomicUsize = AtomicUsize::new(0);
+static PREPARED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(not(test))]
+extern "C" fn constructor() {
+    prepare();
+}
+
+// The test harness must not be taken over.
+#[cfg(not(test))]
+#[used]
+#[link_section = ".init_array"]
+static CONSTRUCTOR: extern "C" fn() = constructor;
+
+/// Makes everything ready for a run; once.
+pub fn prepare() {
+    attach();
+    let Some(block) = control::block() else { return };
+    if PREPARED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    points::find_all();
+    points::find_errno();
+    points::thread::prepare();
+    points::process::prepare();
+    points::thread_attributes::prepare();
+    dispatch::prepare();
+    crate::switch::prepare();
+    fork_server::count_descriptors();
+    block.control.attached.store(1, Ordering::Release);
+}
+
+/// Takes our variables out of the environment, so that child programs run as if alone.
+unsafe fn clean_environment(environment: *mut *mut c_char) {
+    let bound = control::block().is_some_and(|block| block.settings.flags & flag::BIND_NOW != 0);
+    let ours = |entry: &[u8]| {
+        entry.starts_with(b"LD_PRELOAD=")
+            || entry.starts_with(block_key())
+            || entry == b"RADDLE_BIND=1"
+            || bound && entry == b"LD_BIND_NOW=1"
+    };
+    // SAFETY: the process's environment: a list of strings ended by null, which the program does not use yet.
+    unsafe {
+        let mut original: *mut c_char = core::ptr::null_mut();
+        let (mut from, mut to) = (environment, environment);
+        while !(*from).is_null() {
+            let entry = core::ffi::CStr::from_ptr(*from).to_bytes();
+            if entry.starts_with(b"RADDLE_PRELOAD=") {
+                // What LD_PRELOAD was for the user; the name is cut down to that of the variable.
+                original = (*from).add("RADDLE_PRELOAD=".len() - "LD_PRELOAD=".len());
+                core::ptr::copy_nonoverlapping(c"LD_PRELOAD=".as_ptr(), original, "LD_PRELOAD=".len());
+            } else if !ours(entry) {
+                *to = *from;
+                to = to.add(1);
+            }
+            from = from.add(1);
+        }
+        if !original.is_null() {
+            *to = original;
+            to = to.add(1);
+        }
+        *to = core::ptr::null_mut();
+    }
+}
+
+/// Stands between libc's start-up and the program's main.
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn __libc_start_main(
+    main: usize,
+    argc: c_int,
+    argv: *mut *mut c_char,
+    init: usize,
+    fini: usize,
+    rtld_fini: usize,
+    stack_end: *mut c_void,
+) -> c_int {
+    MAIN.store(main, Ordering::Relaxed);
+    // SAFETY: the real function, with the program's arguments.
+    unsafe {
+        let real =
+            real!(__libc_start_main: fn(usize, c_int, *mut *mut c_char, usize, usize, usize, *mut c_void) -> c_int);
+        real(before_main as *const () as usize, argc, argv, init, fini, rtld_fini, stack_end)
+    }
+}
+
+#[link_section = "raddle_run"]
+unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
+    prepare();
+    // SAFETY: libc's arguments; the program's main.
+    unsafe {
+        crate::process::policies::list_if_asked(environment);
+        // The allocator's first call may ask for random bytes, and identities are made with its help:
+        // it is made at the same time in every run.
+        libc::free(core::hint::black_box(libc::malloc(1)));
+        clean_environment(environment);
+        let wanted = control::block().is_some_and(|block| block.settings.check_number != 0);
+        if wanted && control::mode() == Mode::Before && crate::process::check::find_note() {
+            // Control starts inside the checks.
+            control::pass_through();
+        } else if let Some(block) = control::block() {
+            if control::mode() == Mode::Before {
+                // No thread was created by a constructor.
+                ready_main();
+                let policy = if block.settings.flags & flag::FORK_SERVER != 0 && can_serve(block) {
+                    serve(block)
+                } else {
+                    if crate::switch::fibers() {
+                        points::new_identity::provide_identities(&block.settings.stacks);
+                    }
+                    crate::access::racy_places::load(&block.racy_places);
+                    control::policy(block)
+                };
+                begin_run(block, policy);
+            } else if block.settings.flags & flag::FORK_SERVER != 0 {
+                refuse_fork_server(block, fallback::THREADS);
+            }
+        }
+        let main: Main = core::mem::transmute(MAIN.load(Ordering::Relaxed));
+        if control::mode() == Mode::Controlled {
+            names::begin(ThreadId::MAIN);
+        }
+        let status = main(argc, argv, environment);
+        points::process::exit(status)
+    }
+}
+
+/// Makes the calling thread ready to be the main thread of a run: all that a fork copies, so that a fork
+/// server does it once for all its runs.
+fn ready_main() {
+    crate::signals::kernel::take_over();
+    crate::signals::kernel::adopt_main();
+    points::thread::adopt_main();
+    points::thread_attributes::adopt_main();
+    crate::points::tick::prepare();
+}
+
+/// Starts the run in the calling thread, which is ready.
+#[link_section = "raddle_run"]
+fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
+    control::start_run(block, policy);
+    dispatch::arm(ThreadId::MAIN);
+    points::sync_function::start_run();
+    crate::points::tick::start();
+}
+
+/// A constructor creates a thread: the run starts before main.
+pub fn begin_early() {
+    prepare();
+    if let Some(block) = control::block() {
+        ready_main();
+        begin_run(block, control::policy(block));
+    }
+}
