@@ -5,15 +5,9 @@ use raddle_core::policy::Explored;
 use crate::settings::{Stacks, STACKS};
 use crate::shared;
 
-<<<<<<< HEAD
-/// What a reduction of a search does not know of; bits of [`Results::notes`]. Above them lie the bits of
-/// [`raddle_core::policy::Gap`].
-pub mod note {
-=======
 /// What the reduction of a search cannot see; bits of [`Results::blind_spots`]. Above them lie the bits of
-/// [`crate::policy::Gap`].
+/// [`raddle_core::policy::Gap`].
 pub mod blind_spot {
->>>>>>> main
     /// The first bit of a gap.
     pub const GAPS: u32 = 8;
     /// Time was read, or something waited for a time to come.
@@ -48,11 +42,7 @@ pub enum Outcome {
     Assert = 7,
     /// The runtime found itself in an impossible state.
     Internal = 8,
-<<<<<<< HEAD
-    /// More threads than [`raddle_core::MAX_THREADS`].
-=======
     /// More threads than [`MAX_THREADS`](raddle_core::MAX_THREADS).
->>>>>>> main
     TooManyThreads = 9,
     /// The run met something that fibers cannot give; it is to be made again with OS threads. See
     /// [`crate::Control::os_reason`].

@@ -25,13 +25,8 @@ pub mod flag {
     /// LD_BIND_NOW in the environment was set by raddle, not by the user.
     pub const BIND_NOW: u32 = 1 << 7;
     /// Look for data races.
-<<<<<<< HEAD
-    pub const DETECT: u32 = 1 << 8;
-    /// Fill in the [`crate::trace::Trace`].
-=======
     pub const DETECT_RACES: u32 = 1 << 8;
-    /// Fill in the [`super::Trace`].
->>>>>>> main
+    /// Fill in the [`crate::trace::Trace`].
     pub const TRACE: u32 = 1 << 10;
     /// The main thread is that of a test harness, which waits for the test.
     pub const HARNESS: u32 = 1 << 11;
@@ -39,15 +34,9 @@ pub mod flag {
     pub const PARALLEL: u32 = 1 << 12;
     /// With [`REPLAY`]: the recording is of a parallel run, with one decision for every point. It is followed as far as
     /// that is possible.
-<<<<<<< HEAD
-    pub const EVERY: u32 = 1 << 13;
-    /// Note who passed each point, in [`crate::trace::Trace::passed`].
-    pub const PASSED: u32 = 1 << 14;
-=======
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
-    /// Note which thread passed each point, in [`super::Trace::point_threads`].
+    /// Note which thread passed each point, in [`crate::trace::Trace::point_threads`].
     pub const POINT_THREADS: u32 = 1 << 14;
->>>>>>> main
 }
 
 /// Which operations of an instrumented program are schedule points, in [`RunSettings::points`].
@@ -136,13 +125,8 @@ shared! {
         /// Functions whose calls are schedule points: where they are in the program's file, counted
         /// from where it is loaded; 0 for none.
         pub sync_offsets: [u64; SYNC_FUNCTIONS],
-<<<<<<< HEAD
         /// In a program with checks ([`CHECKS`](crate::check::CHECKS)): which of them makes the runs, counted from 1.
-        pub check: u32,
-=======
-        /// In a program with checks ([`CHECKS`]): which of them makes the runs, counted from 1.
         pub check_number: u32,
->>>>>>> main
         /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork
         /// server that makes one run, with the seed above.
         pub first_run: u64,
