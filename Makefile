@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test test-fast bench bench-against soak papers bars docs check setup clean install uninstall deb test-install
+.PHONY: all build demo test test-fast check-all deny bench bench-against soak papers bars docs check setup clean install uninstall deb test-install
 
 all: build
 
@@ -61,6 +61,14 @@ test: setup build
 # What one runs while working: format, clippy, the tests that need no program, and ten seeds of the suite.
 test-fast: build
 	tools/stages format clippy unit seeds
+
+# Everything that must hold before a release: the tests, and the crates that we use.
+check-all: setup build
+	tools/stages format clippy doc deny unit verify programs
+
+# Which crates we use, under which licences, and where they come from: deny.toml. The first time it builds cargo-deny.
+deny:
+	tools/stages deny
 
 bench: setup build
 	$(CARGO) bench -p raddle-cli --bench speed
