@@ -4,7 +4,7 @@ mod toolchains;
 
 use std::ffi::{CStr, OsString};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use raddle_engine::campaign::{Campaign, End, Outcome};
@@ -12,9 +12,11 @@ use raddle_engine::options::Options;
 use raddle_engine::os::sys;
 use raddle_engine::plan::coverage::Coverage;
 use raddle_engine::run::launch;
+use raddle_engine::runtime::{locate, RuntimeError, Source};
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::Points;
 use raddle_report::exit_code;
+use raddle_runtime_image::{NoFolder, HEADER};
 
 use super::print;
 use crate::arguments;
@@ -63,23 +65,15 @@ struct Problem {
 
 /// Runs the command.
 pub fn run(args: &arguments::Doctor) -> Result<u8, Error> {
-    let (runtime, fibers) = runtime(args.runtime.as_deref());
-    // What it cannot be tried with need not be found a second time.
-    let usable = raddle_engine::runtime::find(args.runtime.as_deref()).ok().filter(|_| runtime.problem.is_none());
-    let mut checks = vec![
-        machine(),
-        kernel(),
-        glibc(),
-        memory_files(),
-        addresses(),
-        runtime,
-        dispatch(),
-        backtraces(),
-        fsgsbase(),
-        fibers,
-        cores(),
-    ];
-    checks.extend(toolchains::compilers(usable.as_deref()));
+    let option = args.runtime.as_deref();
+    let located = locate(option);
+    let (runtime, fibers) = runtime(option, &located);
+    // A library that does not work is not tried again with each compiler.
+    let usable = located.as_ref().ok().filter(|_| runtime.problem.is_none()).map(|(path, _)| path.as_path());
+    let mut checks = vec![this_program(), machine(), kernel(), glibc(), memory_files(), addresses(), runtime];
+    checks.extend(refused(&located));
+    checks.extend([dispatch(), backtraces(), fsgsbase(), fibers, cores(), header(HEADER.folder())]);
+    checks.extend(toolchains::compilers(usable));
     checks.extend(toolchains::rust());
     print(&text(&checks, in_container()));
     let usable = !checks.iter().any(|check| check.problem.as_ref().is_some_and(|p| p.weight == Weight::Fatal));
@@ -123,6 +117,15 @@ fn bad(name: impl Into<String>, weight: Weight, seen: impl Into<String>, advice:
 
 fn note(name: impl Into<String>, seen: impl Into<String>, advice: &'static str) -> Check {
     bad(name, Weight::Note, seen, advice)
+}
+
+fn this_program() -> Check {
+    let version = concat!("raddle ", env!("CARGO_PKG_VERSION"));
+    // A program that cannot name its own file has none any more.
+    good(match std::env::current_exe() {
+        Ok(path) => format!("{version} ({})", path.display()),
+        Err(_) => version.to_string(),
+    })
 }
 
 fn machine() -> Check {
@@ -186,23 +189,55 @@ fn addresses() -> Check {
     )
 }
 
+/// Where the runtime library is and where it comes from, or why there is none.
+type Located = Result<(PathBuf, Source), RuntimeError>;
+
 /// Starts a tiny program, this one, with the runtime in it.
-fn runtime(option: Option<&Path>) -> (Check, Check) {
+fn runtime(option: Option<&Path>, located: &Located) -> (Check, Check) {
     let name = "runtime library";
     let unknown = || fibers(&["the runtime library does not work".to_string()]);
-    let path = match raddle_engine::runtime::find(option) {
-        Ok(path) => path,
+    let (path, source) = match located {
+        Ok(located) => located,
         Err(error) => {
             let advice = "nothing can be controlled without it";
             return (bad(name, Weight::Fatal, error.to_string(), advice), unknown());
         }
     };
-    let name = format!("{name} {}", path.display());
-    match load(&path) {
+    let name = format!("{name} {} ({})", path.display(), origin(source, option));
+    match load(path) {
         Ok(obstacles) => (good(name), fibers(&obstacles)),
         Err(reason) => {
             let advice = "nothing can be controlled without it; is it from the same release as this program?";
             (bad(name, Weight::Fatal, reason, advice), unknown())
+        }
+    }
+}
+
+/// Where the library comes from.
+fn origin(source: &Source, option: Option<&Path>) -> &'static str {
+    match (source, option) {
+        (Source::Embedded { .. }, _) => "a copy of the embedded one",
+        (Source::Named, Some(_)) => "named by --runtime",
+        (Source::Named, None) => "named by RADDLE_RUNTIME",
+    }
+}
+
+/// The folders that the copy of the library could not be written to.
+fn refused(located: &Located) -> Vec<Check> {
+    let refused = match located {
+        Ok((_, Source::Embedded { refused })) => refused.as_slice(),
+        _ => &[],
+    };
+    let advice = "the library was written to the next place that works";
+    refused.iter().map(|reason| note("cache folder", reason, advice)).collect()
+}
+
+/// The header for tests of C and C++.
+fn header(folder: Result<PathBuf, NoFolder>) -> Check {
+    match folder {
+        Ok(folder) => good(format!("raddle.h in {}", folder.display())),
+        Err(error) => {
+            note("raddle.h", error.to_string(), "#include <raddle.h> is not found; raddle header --text prints it")
         }
     }
 }
@@ -353,6 +388,25 @@ mod tests {
         assert!(text(&[bad("x", Weight::Fatal, "y", "z")], true).ends_with("raddle does not work here\n"));
         let noted = text(&[note("clang", "it was not found", "install it")], true);
         assert_eq!(noted, "note     clang: it was not found\n         install it\n\nraddle works here\n");
+    }
+
+    #[test]
+    fn says_where_the_library_comes_from() {
+        let refused_folder = "/x is writable by other users (mode 777); run `chmod 700` on it".to_string();
+        let embedded = Source::Embedded { refused: vec![refused_folder] };
+        assert_eq!(origin(&embedded, None), "a copy of the embedded one");
+        assert_eq!(origin(&Source::Named, Some(Path::new("a.so"))), "named by --runtime");
+        assert_eq!(origin(&Source::Named, None), "named by RADDLE_RUNTIME");
+        let expected =
+            "note     cache folder: /x is writable by other users (mode 777); run `chmod 700` on it\n         \
+                        the library was written to the next place that works\n\nraddle works here\n";
+        assert_eq!(text(&refused(&Ok(("/y.so".into(), embedded))), false), expected);
+        assert!(refused(&Ok(("/y.so".into(), Source::Named))).is_empty());
+    }
+
+    #[test]
+    fn says_where_the_header_is() {
+        assert_eq!(header(Ok("/cache/raddle/include-1".into())).name, "raddle.h in /cache/raddle/include-1");
     }
 
     #[test]

@@ -58,7 +58,8 @@ fn find(name: &OsStr) -> Option<PathBuf> {
 }
 
 fn try_compiler(compiler: &str, runtime: Option<&Path>) -> Check {
-    let name = format!("raddle cc with {compiler}{}", after_a_blank(version_of(compiler)));
+    let path = find(OsStr::new(compiler)).map(|path| format!("({})", path.display()));
+    let name = format!("raddle cc with {compiler}{}{}", after_a_blank(version_of(compiler)), after_a_blank(path));
     let companion = compiler.replace("gcc", "g++").replace("clang", "clang++");
     let advice = "raddle cc does not work with it; is all of it installed (on Debian: apt install g++)? RADDLE_CC and \
                   RADDLE_CXX name other compilers";
@@ -144,10 +145,13 @@ pub fn rust() -> Vec<Check> {
     }
     let mut checks = match instruments(&rustc) {
         Err(reason) => vec![note(name, reason, "atomics of Rust are not seen; use a stable toolchain of rustup's")],
-        Ok(()) if find(OsStr::new("cargo-raddle")).is_none() => {
-            vec![note(name, "cargo-raddle is not in PATH", "cargo finds it there only; it lies next to raddle")]
-        }
-        Ok(()) => vec![good(name)],
+        Ok(()) => vec![match find(OsStr::new("cargo-raddle")) {
+            None => note(name, "cargo-raddle is not in PATH", "cargo finds it there only; it lies next to raddle"),
+            Some(path) => match quietly(Command::new(&path).arg("--version")) {
+                Ok(version) => same_release(&name, &path, &version),
+                Err(reason) => note(name, reason, "cargo raddle does not work; install raddle again"),
+            },
+        }],
     };
     let sysroot = quietly(Command::new(&rustc).args(["--print", "sysroot"])).unwrap_or_default();
     let sources = "cargo raddle --std (sources of Rust's standard library)";
@@ -157,6 +161,16 @@ pub fn rust() -> Vec<Check> {
         note(sources, "they are not there", "--fail-on race needs them; rustup component add rust-src")
     });
     checks
+}
+
+/// Whether the `cargo-raddle` that cargo finds is of the same release as this program.
+fn same_release(name: &str, path: &Path, version: &str) -> Check {
+    let version = version.split_whitespace().last().unwrap_or("none");
+    if version == env!("CARGO_PKG_VERSION") {
+        return good(format!("{name} ({})", path.display()));
+    }
+    let seen = format!("{} is version {version}, this is {}", path.display(), env!("CARGO_PKG_VERSION"));
+    note(name, seen, "cargo raddle may find other failures than raddle; install both from one release")
 }
 
 /// Compiles a crate of one line and looks for what the compiler should have put into it.
@@ -188,6 +202,15 @@ mod tests {
         assert_eq!(version("Debian clang version 19.1.7 (3~deb12u1)"), "19.1.7");
         assert_eq!(version("rustc 1.95.0 (59807616e 2026-04-14)"), "1.95.0");
         assert_eq!(version_in("tcc"), None);
+    }
+
+    #[test]
+    fn another_release_of_cargo_raddle_is_noticed() {
+        let check = |version| super::super::text(&[same_release("cargo raddle", Path::new("/b/it"), version)], false);
+        let same = concat!("cargo raddle ", env!("CARGO_PKG_VERSION"), "\n");
+        assert!(check(same).starts_with("ok       cargo raddle (/b/it)\n"), "{}", check(same));
+        let expected = concat!("note     cargo raddle: /b/it is version 0.0.9, this is ", env!("CARGO_PKG_VERSION"));
+        assert!(check("cargo raddle 0.0.9\n").starts_with(expected), "{}", check("cargo raddle 0.0.9\n"));
     }
 
     #[test]
