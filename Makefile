@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test bench soak papers bars docs check setup clean
+.PHONY: all build demo test test-install bench soak papers bars docs check setup clean install uninstall deb
 
 all: build
 
@@ -21,6 +21,35 @@ setup:
 
 build:
 	$(CARGO) build --release
+
+# Where `make install` puts things, and a folder to put in front of that, for those who make packages.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINARIES = $(or $(CARGO_TARGET_DIR),target)/release
+INSTALL = BINARIES="$(BINARIES)" packaging/install
+
+# Installs what `make build` made, without building it again: root need not have a cargo.
+install: | $(BINARIES)/raddle $(BINARIES)/cargo-raddle
+	$(INSTALL) "$(PREFIX)" "$(DESTDIR)"
+
+uninstall:
+	$(INSTALL) --uninstall "$(PREFIX)" "$(DESTDIR)"
+
+$(BINARIES)/raddle $(BINARIES)/cargo-raddle:
+	$(MAKE) build
+
+# A Debian package, target/debian/raddle_*.deb, of the files that would be installed. What is in it and what it needs
+# stands in crates/raddle-cli/Cargo.toml.
+TOOLS = $(CURDIR)/target/tools
+deb: build
+	@PATH="$(TOOLS)/bin:$$PATH" command -v cargo-deb >/dev/null || $(CARGO) install --locked cargo-deb --root "$(TOOLS)"
+	rm -rf target/debian
+	$(INSTALL) --no-manifest /usr "$(CURDIR)/target/debian/root"
+	PATH="$(TOOLS)/bin:$$PATH" $(CARGO) deb -p raddle-cli --no-build --no-strip --output target/debian/
+
+# Installs raddle in all its ways, each time where nothing of this folder can be seen. Needs root.
+test-install: deb
+	packaging/test-install
 
 demo: setup build
 	./demo/run

@@ -206,6 +206,61 @@ fn compiling_and_linking_in_one_command() {
 }
 
 #[test]
+fn the_header_is_found() {
+    let bench = Bench::new();
+    bench.file("check.c", CHECK);
+    bench.file("check.cc", CHECK);
+    std::fs::create_dir(bench.path("mine")).expect("a folder");
+    for cc in COMPILERS {
+        let cxx = cc.replace("gcc", "g++").replace("clang", "clang++");
+        for line in [format!("cc {cc} check.c"), format!("c++ {cxx} check.cc")] {
+            bench.quiet(&format!("$RADDLE {line} -Wall -Wextra -Werror -Wmissing-include-dirs -o check && ./check"));
+            // What is not compiled to code, or not instrumented, finds it too.
+            bench.good(&format!("$RADDLE {line} -E && $RADDLE {line} -fno-sanitize=thread -fsyntax-only"));
+        }
+        // A plain compiler is told where it is.
+        bench.quiet(&format!("{cc} -I\"$($RADDLE header)\" -Wall -Wextra check.c -o check && ./check"));
+        // The user's own comes first, and build systems are told of no file in the cache.
+        bench.file("mine/raddle.h", "#define MINE\n");
+        bench.quiet(&format!(
+            "$RADDLE cc {cc} -isystem mine -DOWN -c check.c && C_INCLUDE_PATH=mine $RADDLE cc {cc} -DOWN -c check.c"
+        ));
+        assert!(!bench.good(&format!("$RADDLE cc {cc} -MMD -c check.c && cat check.d")).contains("raddle.h"), "{cc}");
+    }
+    let text = bench.good("$RADDLE header --text");
+    assert_eq!(text, std::fs::read_to_string(support::programs::root().join("include/raddle.h")).expect("the header"));
+}
+
+#[test]
+fn a_header_that_cannot_be_written_is_told_of() {
+    let bench = Bench::new();
+    bench.file("check.c", CHECK);
+    bench.file("plain.c", "int main(void) { return 0; }");
+    bench.file("file", "not a folder");
+    let nowhere = "HOME=$PWD/file XDG_CACHE_HOME=$PWD/file TMPDIR=$PWD/file $RADDLE";
+    bench.quiet(&format!("{nowhere} cc gcc -c plain.c"));
+    let (status, said) = bench.shell(&format!("{nowhere} cc gcc -nostdinc -c check.c"));
+    assert_eq!(status, 1, "{said}");
+    assert!(
+        said.contains("raddle: note: #include <raddle.h> may not have been found: cannot write raddle.h"),
+        "{said}"
+    );
+    let (status, said) = bench.shell(&format!("{nowhere} header"));
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("set XDG_CACHE_HOME to a folder that you own"), "{said}");
+}
+
+const CHECK: &str = "#include <raddle.h>
+#if defined(OWN) != defined(MINE)
+#error another raddle.h was found
+#endif
+#ifndef MINE
+static void body(void *unused) { (void)unused; }
+int main(void) { return raddle_check(body, NULL); }
+#endif
+";
+
+#[test]
 fn errors_are_the_compilers() {
     let bench = Bench::new();
     bench.sources();
