@@ -42,7 +42,7 @@ $(BINARIES)/raddle $(BINARIES)/cargo-raddle:
 # stands in crates/raddle-cli/Cargo.toml.
 TOOLS = $(CURDIR)/target/tools
 deb: build
-	@PATH="$(TOOLS)/bin:$$PATH" command -v cargo-deb >/dev/null || $(CARGO) install --locked cargo-deb --root "$(TOOLS)"
+	@PATH="$(TOOLS)/bin:$$PATH" command -v cargo-deb >/dev/null || $(CARGO) install --locked cargo-deb --version "^3" --root "$(TOOLS)"
 	rm -rf target/debian
 	$(INSTALL) --no-manifest /usr "$(CURDIR)/target/debian/root"
 	PATH="$(TOOLS)/bin:$$PATH" $(CARGO) deb -p raddle-cli --no-build --no-strip --output target/debian/
