@@ -35,7 +35,7 @@ install: | $(BINARIES)/raddle $(BINARIES)/cargo-raddle
 uninstall:
 	$(INSTALL) --uninstall "$(PREFIX)" "$(DESTDIR)"
 
-$(BINARIES)/raddle $(BINARIES)/cargo-raddle:
+$(BINARIES)/raddle $(BINARIES)/cargo-raddle &:
 	$(MAKE) build
 
 # A Debian package, target/debian/raddle_*.deb, of the files that would be installed. What is in it and what it needs
