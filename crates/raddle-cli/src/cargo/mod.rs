@@ -69,7 +69,8 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
 /// The command line; what `raddle test` has and makes no sense here is not shown.
 pub fn command() -> clap::Command {
     Cli::command().mut_subcommand("test", |test| {
-        test.mut_arg("each_test", |argument| argument.hide(true))
-            .mut_arg("jobs", |argument| argument.help("Explore N tests at once, each on a core of its own [default: 1]"))
+        test.mut_arg("each_test", |argument| argument.hide(true)).mut_arg("jobs", |argument| {
+            argument.help("Explore N tests at once, each on a core of its own [default: 1]")
+        })
     })
 }
