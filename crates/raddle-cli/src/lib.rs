@@ -4,13 +4,13 @@
 //!
 //! | module | one idea |
 //! |---|---|
-//! | [`arguments`] | the command line and the project file, and what they come to |
-//! | [`commands`] | the commands, one file each |
-//! | [`display`] | what a person sees while a campaign goes on |
-//! | [`text`] | what a person reads when it is over |
-//! | [`compare`] | policies side by side |
+//! | `arguments` | the command line and the project file, and what they come to |
+//! | `commands` | the commands, one file each |
+//! | `display` | what a person sees while a campaign goes on |
+//! | `text` | what a person reads when it is over |
+//! | `compare` | policies side by side |
 //! | `compile` | `raddle cc` and `raddle c++` |
-//! | [`cargo`] | `cargo raddle` |
+//! | `cargo` | `cargo raddle` |
 
 pub mod arguments;
 pub mod cargo;
@@ -19,7 +19,9 @@ pub mod compare;
 mod compile;
 pub mod display;
 pub mod error;
-pub mod text;
+mod text;
+
+pub use text::command_line::explore_again;
 
 use std::ffi::OsString;
 

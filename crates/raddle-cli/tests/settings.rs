@@ -9,7 +9,7 @@ use std::process::Command;
 use clap::Parser;
 use raddle_cli::arguments::resolve::Resolved;
 use raddle_cli::arguments::{self, Cli};
-use raddle_cli::text::command_line::explore_again;
+use raddle_cli::explore_again;
 use raddle_engine::plan::{Plan, Switch};
 use raddle_engine::replay::{Replay, ReplayOptions};
 use raddle_engine::Subject;

@@ -5,12 +5,12 @@
 //!
 //! | module | one idea |
 //! |---|---|
-//! | [`policy`] | the contract of a policy |
-//! | [`policies`] | the policies, one file each |
-//! | [`decorators`] | policies around policies: record, replay, guard |
-//! | [`event`], [`thread`], [`enabled`] | what a thread is about to do, which thread it is, and who could go on |
-//! | [`lessons`] | what a policy is told of earlier runs |
-//! | [`rng`] | the one random generator |
+//! | `policy` | the contract of a policy |
+//! | `policies` | the policies, one file each |
+//! | `decorators` | policies around policies: record, replay, guard |
+//! | `event`, `thread`, `enabled` | what a thread is about to do, which thread it is, and who could go on |
+//! | `lessons` | what a policy is told of earlier runs |
+//! | `rng` | the one random generator |
 //! | `toy` | programs in memory, to test policies without a process |
 
 #![cfg_attr(not(test), no_std)]

@@ -24,17 +24,17 @@
 //! | module | one idea |
 //! |---|---|
 //! | `builder`, `options`, `subject` | what is asked for, and the program that it is asked of |
-//! | [`campaign`] | many runs with one result; the events |
-//! | [`preview`] | what of a program would be controlled, without running it |
-//! | [`replay`], [`bundle`] | a recorded run, again; packed to replay elsewhere |
-//! | [`each_test`] | the tests of a program, one by one |
-//! | [`report`] | from an outcome to what other tools read |
+//! | `campaign` | many runs with one result; the events |
+//! | `preview` | what of a program would be controlled, without running it |
+//! | `replay`, `bundle` | a recorded run, again; packed to replay elsewhere |
+//! | `each_test` | the tests of a program, one by one |
+//! | `report` | from an outcome to what other tools read |
 //! | `job` | a thread that makes runs |
-//! | [`run`] | one run: started, watched, looked at and judged |
-//! | [`plan`] | what a campaign is to do |
-//! | [`runtime`] | the library that is loaded into programs |
-//! | [`statistics`] | what many runs say, and how sure that is |
-//! | [`os`] | what the standard library does not have of the operating system |
+//! | `run` | one run: started, watched, looked at and judged |
+//! | `plan` | what a campaign is to do |
+//! | `runtime` | the library that is loaded into programs |
+//! | `statistics` | what many runs say, and how sure that is |
+//! | `os` | what the standard library does not have of the operating system |
 
 mod builder;
 pub mod bundle;

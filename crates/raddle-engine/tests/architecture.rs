@@ -263,8 +263,12 @@ fn the_rooms_that_contributing_names_are_there() {
         }
     }
     for row in rows(&contributing, "| File in `crates/raddle-runtime/src` |") {
-        for path in quoted(&row[0]) {
-            assert!(root().join("crates/raddle-runtime/src").join(path).is_file(), "{path}");
+        let source = root().join("crates/raddle-runtime/src");
+        let names = quoted(&row[0]);
+        // The first name has the folder; those after it may leave it out.
+        let folder = source.join(names[0]).parent().map(Path::to_path_buf).unwrap_or_default();
+        for name in names {
+            assert!(source.join(name).exists() || folder.join(name).exists(), "{name}");
         }
     }
 }
@@ -286,5 +290,35 @@ fn every_module_is_introduced() {
                 "{of}: the module {module} is in no table, neither in its lib.rs nor in CONTRIBUTING.md"
             );
         }
+    }
+}
+
+/// The sources of tests: whole files of the folder `tests`, and what comes after the first test module of the others.
+fn tests() -> Vec<(PathBuf, String)> {
+    let mut all = Vec::new();
+    for of in crates() {
+        let folder = root().join("crates").join(of);
+        for (path, _) in sources(&folder.join("src"), &[]) {
+            let text = read(&path);
+            let start = if path.iter().any(|part| part == "tests") { Some(0) } else { text.find("#[cfg(test)]") };
+            all.extend(start.map(|start| (path, text[start..].to_string())));
+        }
+        if folder.join("tests").is_dir() {
+            all.extend(sources(&folder.join("tests"), &[]).into_iter().map(|(path, _)| (path.clone(), read(&path))));
+        }
+    }
+    all
+}
+
+#[test]
+fn no_test_measures_time() {
+    // A busy machine may take any time. What a test may do is to give up: after WATCHDOG, which is minutes.
+    let compares = |line: &str| {
+        let (elapsed, now) = ([concat!("elapsed", "() "), concat!("elapsed", "())")], concat!("Instant::", "now() +"));
+        elapsed.iter().any(|text| line.contains(text)) || line.contains(now)
+    };
+    for (path, text) in tests() {
+        let line = text.lines().find(|line| compares(line) && !line.contains("WATCHDOG"));
+        assert_eq!(line, None, "{}: compare with a constant WATCHDOG, or with nothing", path.display());
     }
 }

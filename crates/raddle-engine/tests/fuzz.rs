@@ -10,6 +10,7 @@ mod mutate;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 use std::sync::{Mutex, MutexGuard};
 
 use flate2::write::{DeflateEncoder, GzEncoder};
@@ -337,10 +338,10 @@ fn archives_that_are_much_larger_when_uncompressed() {
         bomb(&[], b'0', "manifest.json"),
         bomb(&[], b'L', "manifest.json"),
         bomb(&[], b'x', "manifest.json"),
-        bomb(&[manifest.clone()], b'0', "bin/program"),
-        bomb(&[manifest.clone()], b'L', "bin/program"),
-        bomb(&[manifest.clone()], b'x', "bin/program"),
-        bomb(&[manifest], b'K', "bin/program"),
+        bomb(from_ref(&manifest), b'0', "bin/program"),
+        bomb(from_ref(&manifest), b'L', "bin/program"),
+        bomb(from_ref(&manifest), b'x', "bin/program"),
+        bomb(from_ref(&manifest), b'K', "bin/program"),
     ];
     let before = forget_peak();
     for (number, bomb) in bombs.iter().enumerate() {

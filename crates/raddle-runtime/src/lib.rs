@@ -18,21 +18,6 @@
 //!
 //! The policies are in raddle-core.
 //!
-//! | module | one idea |
-//! |---|---|
-//! | [`points`], [`access`] | something is about to happen: a call; an access of an instrumented program |
-//! | [`model`] | who could go on |
-//! | [`scheduler`], [`policies`] | keeps the books, asks the policy; the policies that there are to ask |
-//! | [`switch`] | makes it so |
-//! | [`race`] | tells data races |
-//! | [`signals`], [`dispatch`] | signals as decisions; system calls that are made past libc |
-//! | [`start`], [`series`], [`check`] | from exec to main; many runs of a fork server; many runs in one process |
-//! | [`control`], [`pointers`] | which threads are under control, and how the current one is found |
-//! | [`failure`], [`output`] | the end of a run that failed; text without an allocation |
-//! | [`tick`], [`memory`], [`tls`] | code without points; memory shared between processes; thread-local storage |
-//! | [`library`], [`sys`] | what a library must contain once; raw system calls |
-//! | `verify` | with the feature `verify`: the books, compared after every decision |
-//!
 //! Rules for code in here: it runs before main, inside other people's locks, in forked children and
 //! in signal handlers. No thread-local state, no allocation, no libc call on the path of a schedule
 //! point, no panic.

@@ -4,6 +4,9 @@
 //! makes the parser panic, loop or take more memory than the file and its declared number of
 //! decisions.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use super::line::{File, Line, Result};
 use super::{checksum, Schedule, Stdin, MAX_DECISIONS, VERSION};
 use raddle_core::decorators::replay::Decision;
@@ -12,6 +15,12 @@ use raddle_core::policy::MAX_PARAMETERS;
 use raddle_core::thread::MAX_THREADS;
 use raddle_protocol::policy_list::LONGEST_NAME;
 use raddle_protocol::{Points, PolicySettings};
+
+/// The most CPUs that a program can be told of.
+const MAX_CPUS: u32 = 1024;
+
+/// The most polls that an OS thread can be given before it counts as blocked.
+const MAX_YIELDS: u32 = 1_000_000;
 
 /// Keys that a file must have.
 const REQUIRED: &[&str] = &[
@@ -117,8 +126,8 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "build-id" => s.build_id = line.word("a build-id")?.to_string(),
         "policy" => s.settings.policy = policy(line)?,
         "guard" => {
-            s.settings.guard.override_probability = line.assigned("override")?;
-            s.settings.guard.lower_probability = line.assigned("lower")?;
+            s.settings.guard.override_probability = probability(line, "override")?;
+            s.settings.guard.lower_probability = probability(line, "lower")?;
         }
         "seed" => {
             s.settings.seed = line.number("a seed")?;
@@ -149,11 +158,11 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
                 s.profile.first = line.assigned("first")?;
             }
         }
-        "cpus" => s.settings.cpus = line.number("a number of CPUs")?,
+        "cpus" => s.settings.cpus = within(line, "a number of CPUs", 1, MAX_CPUS)?,
         "realtime" => s.settings.realtime = line.number("nanoseconds since 1970")?,
-        "max-steps" => s.settings.max_steps = line.number("a number of steps")?,
+        "max-steps" => s.settings.max_steps = within(line, "a number of steps", 1, MAX_DECISIONS)?,
         // Files of raddle 0.1.0 do not have it: their runs had the usual number.
-        "yields" => s.settings.yields = line.number("a number of polls")?,
+        "yields" => s.settings.yields = within(line, "a number of polls", 1, MAX_YIELDS)?,
         "dispatch" => s.settings.dispatch = line.on_off()?,
         "own-directory" => s.own_directory = line.on_off()?,
         "sync-function" => s.sync_functions.push(line.text("a function's name, quoted")?),
@@ -209,6 +218,25 @@ fn name(line: &mut Line<'_>, expected: &str) -> Result<String> {
     match name.len() <= LONGEST_NAME {
         true => Ok(name.to_string()),
         false => Err(start.error(&format!("{expected} of at most {LONGEST_NAME} bytes"))),
+    }
+}
+
+/// A number that makes sense: what the command line takes.
+fn within<T: FromStr + PartialOrd + Display>(line: &mut Line<'_>, expected: &str, least: T, most: T) -> Result<T> {
+    let mut start = line.clone();
+    let number = line.number::<T>(expected)?;
+    match number >= least && number <= most {
+        true => Ok(number),
+        false => Err(start.error(&format!("{expected} from {least} to {most}"))),
+    }
+}
+
+fn probability(line: &mut Line<'_>, name: &str) -> Result<f64> {
+    let mut start = line.clone();
+    let value = line.assigned(name)?;
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err(start.error(&format!("`{name}=` and a number from 0 to 1"))),
     }
 }
 

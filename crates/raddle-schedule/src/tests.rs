@@ -117,6 +117,10 @@ impl Generator {
         self.number() as f64 / 1e6
     }
 
+    fn share(&mut self) -> f64 {
+        self.below(1_000_001) as f64 / 1e6
+    }
+
     fn many<T>(&mut self, most: u64, mut one: impl FnMut(&mut Self) -> T) -> Vec<T> {
         let length = self.below(most + 1);
         (0..length).map(|_| one(self)).collect()
@@ -130,14 +134,14 @@ impl Generator {
         let (policy, parameters) = (self.word(), self.many(4, |g| (g.word(), g.real())));
         RunSettings {
             policy: PolicySettings::new(&policy, parameters.iter().map(|(name, value)| (name.as_str(), *value))),
-            guard: guard::Settings { override_probability: self.real(), lower_probability: self.real() },
+            guard: guard::Settings { override_probability: self.share(), lower_probability: self.share() },
             seed: self.number(),
             points: Points::ALL[self.below(4) as usize],
             fail_on_race: self.below(2) == 1,
-            cpus: self.number() as u32,
+            cpus: 1 + self.below(1024) as u32,
             realtime: self.number(),
-            max_steps: self.number(),
-            yields: self.number() as u32,
+            max_steps: 1 + self.number() % MAX_DECISIONS,
+            yields: 1 + self.below(1_000_000) as u32,
             dispatch: self.below(2) == 0,
         }
     }
@@ -197,10 +201,16 @@ impl Generator {
     }
 }
 
+/// How many inputs a test makes: as many as it says itself, or as RADDLE_FUZZ_CASES says.
+fn cases(usual: u64) -> u64 {
+    let asked = std::env::var("RADDLE_FUZZ_CASES").ok();
+    asked.map_or(usual, |text| text.parse().expect("RADDLE_FUZZ_CASES is a number"))
+}
+
 #[test]
 fn every_schedule_survives_a_round_trip() {
     let mut generator = Generator(Rng::new(1));
-    for _ in 0..2_000 {
+    for _ in 0..cases(2_000) {
         let schedule = generator.schedule();
         let text = write(&schedule);
         match parse(text.as_bytes()) {
@@ -233,7 +243,7 @@ fn damage(generator: &mut Generator, text: &[u8]) -> Vec<u8> {
 #[test]
 fn damaged_files_are_errors() {
     let mut generator = Generator(Rng::new(2));
-    for i in 0..20_000 {
+    for i in 0..cases(20_000) {
         let schedule = generator.schedule();
         let text = write(&schedule);
         let bad = damage(&mut generator, text.as_bytes());
@@ -247,7 +257,7 @@ fn damaged_files_are_errors() {
 #[test]
 fn damaged_files_without_a_checksum_do_not_panic() {
     let mut generator = Generator(Rng::new(3));
-    for _ in 0..20_000 {
+    for _ in 0..cases(20_000) {
         let text = write(&generator.schedule());
         let body = &text[..text.rfind("checksum").expect("has one")];
         let mut bad = damage(&mut generator, body.as_bytes());
@@ -291,6 +301,13 @@ fn errors_name_the_place_and_what_was_expected() {
         ),
         ("policy pct", "polcy pct", "line 7, column 1: expected a key of a schedule file, found `polcy`"),
         ("cpus 4", "cpus four", "line 11, column 6: expected a number of CPUs, found `four`"),
+        ("cpus 4", "cpus 0", "line 11, column 6: expected a number of CPUs from 1 to 1024, found `0`"),
+        ("yields 10", "yields 0", "line 14, column 8: expected a number of polls from 1 to 1000000, found `0`"),
+        (
+            "override=0.001",
+            "override=NaN",
+            "line 8, column 7: expected `override=` and a number from 0 to 1, found `override=NaN`",
+        ),
         ("d=3", "d=x", "line 7, column 12: expected a parameter such as `d=3`, found `d=x`"),
         ("\"C.UTF-8\"", "\"C.UTF-8", "line 5, column 28: expected a closing quote, found the end of the line"),
         ("points sync\n", "", "line 24, column 1: expected `points` before the decisions, found `decisions`"),

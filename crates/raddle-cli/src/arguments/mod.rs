@@ -1,7 +1,7 @@
 //! The command line, as clap reads it; the project file; and what both come to.
 //!
 //! An option of runs stands in three places: its name and help in [`options`], what it comes to in [`resolve`], and, if
-//! it decides a run, how it is printed in [`crate::text::command_line`].
+//! it decides a run, how it is printed in `text::command_line`.
 
 pub mod config;
 pub mod options;

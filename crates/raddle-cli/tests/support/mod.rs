@@ -8,9 +8,13 @@ pub mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Long enough for anything that ends at all; it guards against waiting for ever.
+pub const WATCHDOG: Duration = Duration::from_secs(300);
 
 /// A folder in which a test works.
 pub struct Folder(TempDir);

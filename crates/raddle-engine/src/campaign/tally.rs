@@ -40,7 +40,7 @@ pub struct Tally {
     pub guard_fired: u64,
     /// Bits of [`Escape`].
     pub escapes: u64,
-    /// Bits of [`raddle_protocol::results::note`].
+    /// Bits of [`raddle_protocol::results::blind_spot`].
     pub notes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
     pub trace: u64,

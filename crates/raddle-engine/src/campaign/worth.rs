@@ -1,7 +1,7 @@
 //! What a campaign is worth: counted run by run, so that a report can say what may have been missed.
 //!
 //! Schedules and PCT's runs are counted for all runs. Ordered pairs of events need the decisions of a run, which
-//! only runs that were sampled bring along ([`Coverage`]).
+//! only runs that were sampled bring along ([`Coverage`](crate::plan::coverage::Coverage)).
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};

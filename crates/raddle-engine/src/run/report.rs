@@ -94,7 +94,7 @@ pub struct Counts {
     pub phase: u64,
     /// Which policy of a portfolio decided.
     pub member: u64,
-    /// Bits of [`raddle_protocol::results::note`].
+    /// Bits of [`raddle_protocol::results::blind_spot`].
     pub notes: u64,
 }
 

@@ -7,7 +7,7 @@ use raddle_report::exit_code;
 /// The target or the runtime in it does not work.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum TargetError {
-    /// See [`super::launch::LaunchError`].
+    /// It could not be started.
     #[error("{0}")]
     Launch(String),
     /// It ended before the runtime was attached.

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+/// Long enough for anything that ends at all; it guards against waiting for ever.
+const WATCHDOG: Duration = Duration::from_secs(120);
+
 /// A compiled program in a folder of its own.
 pub struct Built {
     pub folder: TempDir,
@@ -96,7 +99,7 @@ impl Running {
 
     /// Waits until the threads are, and stay for a moment, in these states (proc(5), a letter each).
     pub fn wait_for_states(&self, expected: &str) {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + WATCHDOG;
         let mut calm = 0;
         while calm < 3 {
             let states: String = self.tids().iter().map(|&tid| self.state(tid)).collect();

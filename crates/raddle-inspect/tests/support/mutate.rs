@@ -49,7 +49,7 @@ impl Mutator {
     }
 
     /// Changes some bytes of a part: bits, whole numbers, stretches that are copied, zeroed or dropped.
-    pub fn damage(&mut self, bytes: &mut Vec<u8>, part: std::ops::Range<usize>) {
+    pub fn damage(&mut self, bytes: &mut [u8], part: std::ops::Range<usize>) {
         let part = part.start.min(bytes.len())..part.end.min(bytes.len());
         if part.is_empty() {
             return;

@@ -1,6 +1,6 @@
 //! pthread_create and what follows from it: joining, detaching, ending.
 //!
-//! Every thread is really created. It starts in [`trampoline`] (as a fiber: in [`fiber_main`]), waits
+//! Every thread is really created. It starts in `trampoline` (as a fiber: in `fiber_main`), waits
 //! for its first turn, and ends in a destructor of thread-specific data that is armed again until it
 //! runs last, so that the program's own destructors run under control.
 //!

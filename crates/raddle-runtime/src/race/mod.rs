@@ -2,8 +2,8 @@
 //! with nothing that orders them.
 //!
 //! Order comes from the model's operations, from atomics by the rules of C11 and C++20, and from what
-//! enters and leaves the kernel. It is kept as vector clocks ([`clock`]); accesses are kept as epochs in
-//! shadow memory ([`shadow`]). Where it is in doubt whether something orders two accesses, it does: a race
+//! enters and leaves the kernel. It is kept as vector clocks (`clock`); accesses are kept as epochs in
+//! shadow memory (`shadow`). Where it is in doubt whether something orders two accesses, it does: a race
 //! that is reported is one.
 //!
 //! All memory of the detector lies in one reservation, of which a run touches what it needs.

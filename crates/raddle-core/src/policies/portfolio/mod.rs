@@ -5,9 +5,9 @@
 //! identities are made ready for policies that know objects from run to run, see [`Learns::Objects`], which would slow
 //! down all the others.) Which of them suits a program is not known before, but some of it can be told from the
 //! program's size. So the first run preempts no thread: it shows how many threads and steps there are, and where the
-//! end is. From then on members have shares of the runs by the number of the run and by the [class](class) that the
+//! end is. From then on members have shares of the runs by the number of the run and by the [class] that the
 //! program's size puts it in. The shares were computed from the rates of all members on our corpus of bugs, with the
-//! aim that no program needs more than three times the runs of the policy that suits it best: [`shares`] has them, and
+//! aim that no program needs more than three times the runs of the policy that suits it best: `shares` has them, and
 //! `examples/shares.rs` of the command line writes that file. Every member has a part of the runs in each class, and
 //! beyond the last computed run all programs are alike. After each round the command line shifts the budget to those
 //! that keep finding schedules that no run had before; none falls below a quarter of its share.
@@ -319,7 +319,7 @@ impl Policy for Portfolio {
 /// What a member is worth that finds nothing but new schedules: it has its whole share.
 const WORTH: u32 = 100;
 
-/// What each member is worth after a round, at most [`WORTH`] and at least a quarter of it: `runs` and `new` are how
+/// What each member is worth after a round, at most `WORTH` and at least a quarter of it: `runs` and `new` are how
 /// many runs it had so far and how many of their schedules were new, the later rounds weighing more.
 pub fn shift(runs: &[f64], new: &[f64]) -> [u32; MEMBERS.len()] {
     core::array::from_fn(|i| {
