@@ -26,7 +26,7 @@ pub mod flag {
     pub const BIND_NOW: u32 = 1 << 7;
     /// Look for data races.
     pub const DETECT_RACES: u32 = 1 << 8;
-    /// Fill in the [`super::Trace`].
+    /// Fill in the [`Trace`](crate::trace::Trace).
     pub const TRACE: u32 = 1 << 10;
     /// The main thread is that of a test harness, which waits for the test.
     pub const HARNESS: u32 = 1 << 11;
@@ -35,7 +35,7 @@ pub mod flag {
     /// With [`REPLAY`]: the recording is of a parallel run, with one decision for every point. It is followed as far as
     /// that is possible.
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
-    /// Note which thread passed each point, in [`super::Trace::point_threads`].
+    /// Note which thread passed each point, in [`Trace::point_threads`](crate::trace::Trace::point_threads).
     pub const POINT_THREADS: u32 = 1 << 14;
 }
 
@@ -125,7 +125,7 @@ shared! {
         /// Functions whose calls are schedule points: where they are in the program's file, counted
         /// from where it is loaded; 0 for none.
         pub sync_offsets: [u64; SYNC_FUNCTIONS],
-        /// In a program with checks ([`CHECKS`]): which of them makes the runs, counted from 1.
+        /// In a program with checks ([`CHECKS`](crate::check::CHECKS)): which of them makes the runs, counted from 1.
         pub check_number: u32,
         /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork
         /// server that makes one run, with the seed above.

@@ -20,7 +20,7 @@ shared! {
         /// The object of each recorded decision, as far as there is room.
         pub objects: [u64; OBJECTS],
         /// How many points were passed since the second thread was created, in a serial run with
-        /// [`flag::POINT_THREADS`].
+        /// [`POINT_THREADS`](crate::settings::flag::POINT_THREADS).
         pub points: u64,
         /// The threads that passed them, whether there was anything to decide or not, as far as there is room.
         pub point_threads: [u16; POINT_THREADS],

@@ -11,7 +11,7 @@
 //!
 //! A depth-first search changes the last decision of its first run first, and finds some bugs there at once. With
 //! `points=last` so does this policy: the first delay is at the last step with probability 1/2, at the one before with
-//! 1/4, and so on; each further one follows the one before it within [`SOON`] steps. The last step is that of the
+//! 1/4, and so on; each further one follows the one before it within `SOON` steps. The last step is that of the
 //! campaign's first run, which is made without delays for that; in a portfolio the first run is made without delays,
 //! too.
 //!
