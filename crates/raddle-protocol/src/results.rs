@@ -44,7 +44,7 @@ pub enum Outcome {
     Internal = 8,
     /// More threads than [`MAX_THREADS`](raddle_core::MAX_THREADS).
     TooManyThreads = 9,
-    /// The run met something that fibers cannot give; it is to be made again with OS threads. See
+    /// The run met something that fibers cannot give; it is to be repeated with OS threads. See
     /// [`Control::os_reason`](crate::control::Control::os_reason).
     NeedsOsThreads = 10,
     /// The body of a check said that it failed.

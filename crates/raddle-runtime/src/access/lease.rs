@@ -104,7 +104,7 @@ impl SpinSampler {
 }
 
 impl Lease {
-    /// Makes an access on the lease; says whether there is one.
+    /// Makes an access on the lease. Returns whether there is one.
     ///
     /// # Safety
     /// Nothing of the scheduler's is borrowed.

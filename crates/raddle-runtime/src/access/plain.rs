@@ -122,7 +122,7 @@ unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize,
     }
 }
 
-/// The point before an access that is not looked at for spin loops; says whether it is one.
+/// The point before an access that is not looked at for spin loops. Returns whether it is one.
 unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {

@@ -120,7 +120,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Descriptors that select knows, at most.
+/// The most descriptors that select knows.
 pub const MOST_IN_SET: usize = 4096;
 /// Words of a set.
 pub const WORDS: usize = MOST_IN_SET / 64;

@@ -53,7 +53,7 @@ pub(super) fn libc_lets_cancel() -> bool {
     at != 0 && unsafe { *((sys::thread_pointer() + at) as *const u8) } & bit != 0
 }
 
-/// Sets libc's cancellation type of a parked fiber; says what it was.
+/// Sets libc's cancellation type of a parked fiber. Returns what it was.
 fn change_libc_cancel_type(handle: usize, asynchronous: bool) -> bool {
     let at = CANCEL_TYPE.load(Ordering::Relaxed);
     let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;

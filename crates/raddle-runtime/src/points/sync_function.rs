@@ -22,7 +22,7 @@ use crate::syscall;
 const BREAKPOINT: u8 = 0xcc;
 const TRAP_FLAG: i64 = 0x100;
 
-/// Calls that are on at once, at most; of more, the ends are not seen.
+/// The most calls that are on at once; of more, the ends are not seen.
 const CALLS: usize = 256;
 
 /// A place with a breakpoint.

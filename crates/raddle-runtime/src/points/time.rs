@@ -54,7 +54,7 @@ pub(super) fn from_now(duration: u64) -> u64 {
     now.saturating_add(duration).min(NEVER - 1)
 }
 
-/// Sleeps until a deadline; says whether a signal ended the sleep.
+/// Sleeps until a deadline. Returns whether a signal ended the sleep.
 ///
 /// # Safety
 /// A sleep is a cancellation point: nothing in the calling frames may need to be dropped.

@@ -15,7 +15,7 @@ pub struct Pool {
     used: u32,
 }
 
-/// Numbers in the pool, at most.
+/// The most numbers in the pool.
 pub const NUMBERS: usize = 1 << 28;
 
 /// The shortest clock, so that the first few threads need no growing.

@@ -29,11 +29,11 @@ pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, en
 pub use report::has_reportable;
 pub use shadow::AccessKind;
 
-/// Words of shadow memory, at most.
+/// The most words of shadow memory.
 const WORDS: usize = 1 << 25;
-/// Objects and atomics with a clock, at most.
+/// The most objects and atomics with a clock.
 const OBJECTS: usize = 1 << 23;
-/// Blocks of the heap, at most.
+/// The most blocks of the heap.
 const ALLOCATIONS: usize = 1 << 23;
 /// Frames of a thread's stack that are kept.
 const DEPTH: usize = 1000;

@@ -25,7 +25,7 @@ impl Pairs {
         self.count = 0;
     }
 
-    /// Notes a pair; says whether it is new. When there is no room, nothing is new.
+    /// Notes a pair. Returns whether it is new. When there is no room, nothing is new.
     fn insert(&mut self, pair: (usize, usize)) -> bool {
         if self.pair[..self.count].contains(&pair) || self.count == PAIRS {
             return false;

@@ -187,7 +187,8 @@ impl Scheduler {
         }
     }
 
-    /// Which of several waiters, a bit each, is woken, if a search or a recording says it. That is a step of its own.
+    /// Which of several waiters, one bit each, is woken, if a search or a recording decides that. It is a step of its
+    /// own.
     #[cold]
     pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         // SAFETY: written in `start`.
@@ -218,21 +219,21 @@ impl Scheduler {
         }
     }
 
-    /// The run has come to its end.
+    /// Tells the policy that the run has ended.
     pub fn policy_run_ended(&mut self) {
         if let Some(guard) = self.exploring() {
             guard.end();
         }
     }
 
-    /// The run is to be made again.
+    /// Tells the policy that the run does not count, because it is repeated.
     pub fn policy_run_discarded(&mut self) {
         if let Some(guard) = self.exploring() {
             guard.run_discarded();
         }
     }
 
-    /// Whether the policy had no schedule left when the run started; says so in the results.
+    /// Whether the policy had no schedule left when the run started, which is then noted in the results.
     #[link_section = "raddle_run"]
     pub fn is_exhausted(&mut self) -> bool {
         if !self.searches {
@@ -342,7 +343,7 @@ impl Scheduler {
         unsafe { self.log.add(length) }
     }
 
-    /// For how many accesses nothing can happen but that `me`, which has just passed a point, goes on; and
+    /// For how many accesses nothing can happen except that `me`, which has just passed a point, goes on; and
     /// whether they are steps.
     #[inline]
     pub fn leasable_accesses(&mut self, me: ThreadId) -> Option<(u64, bool)> {

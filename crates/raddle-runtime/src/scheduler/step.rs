@@ -32,7 +32,7 @@ impl Scheduler {
         waits && !self.replays_parallel
     }
 
-    /// Notes what `me` is about to do; says whether what it needs is there.
+    /// Notes what `me` is about to do. Returns whether what it needs is there.
     #[inline(always)]
     pub(super) fn announce(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
         let points = self.results().points + 1;

@@ -246,7 +246,7 @@ pub fn send(target: Option<ThreadId>, signal: c_int, info: libc::siginfo_t) {
     }
 }
 
-/// Takes what the kernel has delivered since the last look; says whether there was anything.
+/// Takes what the kernel has delivered since the last look. Returns whether there was anything.
 pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     let mut any = false;
     while let Some(letter) = control::mailbox().take() {

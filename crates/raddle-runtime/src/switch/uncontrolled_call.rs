@@ -6,7 +6,7 @@
 //! thread goes on. When its call returns the caller can go on like any other thread, and waits for its turn. A call
 //! that does not wait costs one poll, and changes nothing.
 //!
-//! Fibers have one OS thread, which must not wait: the run is made again with OS threads.
+//! Fibers have one OS thread, which must not wait: the run is repeated with OS threads.
 
 use core::ffi::c_void;
 use core::ptr::{self, addr_of_mut};
