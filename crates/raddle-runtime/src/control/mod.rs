@@ -39,13 +39,13 @@ pub use runtime_state::{
 pub enum Mode {
     /// Before the run starts: everything is passed through.
     Before = 0,
-    /// Threads are scheduled.
+    /// During the run: threads are scheduled.
     Controlled = 1,
     /// A child process, or a program that was not started by raddle: everything is passed through.
     PassThrough = 2,
 }
 
-/// [`Mode::Controlled`] in a parallel run: told apart here, so that a serial one pays nothing for it.
+/// [`Mode::Controlled`] in a parallel run: a mode of its own, so that a serial run pays nothing for it.
 const PARALLEL: u32 = 3;
 
 static MODE: AtomicU32 = AtomicU32::new(Mode::Before as u32);
@@ -110,7 +110,7 @@ pub fn set_block(block: *mut Block) {
     BLOCK.store(block as usize, Ordering::Relaxed);
 }
 
-/// The policy that the settings name, and what it needs. To look for it touches code and texts that a run does not
+/// The policy that the settings name, and what it needs. The search touches code and texts that a run does not
 /// need.
 pub fn policy(block: &Block) -> Option<&'static Descriptor> {
     let wanted = &block.settings.run.policy;

@@ -46,7 +46,7 @@ pub(super) struct Caller {
 /// What a call does after a signal handler that was installed with SA_RESTART.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterHandler {
-    /// It goes on.
+    /// It is not in a loop.
     Restart,
     /// It fails with EINTR all the same: see signal(7).
     Fail,

@@ -77,7 +77,7 @@ pub struct Scheduler {
     pub any_spinning: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
-    /// Which accesses are looked at for spin loops.
+    /// Chooses the accesses that are checked for spin loops.
     pub spin_sampler: SpinSampler,
     /// The last step was taken while no other thread was enabled.
     alone: bool,

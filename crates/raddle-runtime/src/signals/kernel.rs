@@ -268,7 +268,7 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     any
 }
 
-/// Looks for signals from outside while threads can run.
+/// Polls for signals from outside while threads can run.
 pub fn look(s: &mut Scheduler) {
     if !control::mailbox().is_empty() && take_from_kernel(s) {
         s.escaped(Escape::OutsideInput);
@@ -373,7 +373,7 @@ pub fn deliver(me: ThreadId) {
         let action = it.signals.actions[signal as usize];
         if !action.handled() {
             if action.handler == libc::SIG_DFL {
-                // Was blocked when it came: the kernel knows the default action.
+                // It was blocked when it came: the kernel knows the default action.
                 // SAFETY: the thread's own id.
                 unsafe { syscall!(sys::SYS_tgkill, sys::getpid(), sys::gettid(), signal) };
             }
