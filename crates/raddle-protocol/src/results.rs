@@ -176,7 +176,7 @@ shared! {
         pub hash: u64,
         /// Recorded decisions.
         pub log_len: u64,
-        /// How often the starvation guard stepped in.
+        /// How often the starvation guard intervened.
         pub guard_fired: u64,
         /// See [`Escape`].
         pub escapes: u64,

@@ -10,10 +10,10 @@ use crate::policy::{Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
-/// Operations without progress, in a row, from which on a thread counts as spinning.
+/// Operations without progress in a row after which a thread counts as spinning.
 const SPINNING: u32 = 2;
 
-/// How often the guard steps in.
+/// How often the guard intervenes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Settings {
@@ -66,8 +66,8 @@ impl<P: Policy> Policy for Guard<P> {
             self.fired += 1;
             self.inner.lower(point.current);
         }
-        // The inner policy is always asked, so that it knows of each point; that it is not obeyed at this one it does
-        // not learn.
+        // The inner policy is always asked, so that it sees each point. It does not learn that its choice is not taken
+        // at this one.
         let chosen = self.inner.choose(point);
         if self.override_below > 0 && self.rng.next_u64() >> 11 < self.override_below {
             self.fired += 1;
@@ -82,7 +82,7 @@ impl<P: Policy> Policy for Guard<P> {
         if self.override_below == 0 {
             return most;
         }
-        // What the generator will say is known already.
+        // The generator's next numbers can be computed ahead.
         let mut rng = self.rng.clone();
         (0..most).find(|_| rng.next_u64() >> 11 < self.override_below).unwrap_or(most)
     }
