@@ -35,14 +35,14 @@ install: | $(BINARIES)/raddle $(BINARIES)/cargo-raddle
 uninstall:
 	$(INSTALL) --uninstall "$(PREFIX)" "$(DESTDIR)"
 
-$(BINARIES)/raddle $(BINARIES)/cargo-raddle:
+$(BINARIES)/raddle $(BINARIES)/cargo-raddle &:
 	$(MAKE) build
 
 # A Debian package, target/debian/raddle_*.deb, of the files that would be installed. What is in it and what it needs
 # stands in crates/raddle-cli/Cargo.toml.
 TOOLS = $(CURDIR)/target/tools
 deb: build
-	@PATH="$(TOOLS)/bin:$$PATH" command -v cargo-deb >/dev/null || $(CARGO) install --locked cargo-deb --root "$(TOOLS)"
+	@PATH="$(TOOLS)/bin:$$PATH" command -v cargo-deb >/dev/null || $(CARGO) install --locked cargo-deb --version "^3" --root "$(TOOLS)"
 	rm -rf target/debian
 	$(INSTALL) --no-manifest /usr "$(CURDIR)/target/debian/root"
 	PATH="$(TOOLS)/bin:$$PATH" $(CARGO) deb -p raddle-cli --no-build --no-strip --output target/debian/

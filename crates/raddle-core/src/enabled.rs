@@ -39,7 +39,7 @@ impl EnabledSet {
         self.used = 0;
     }
 
-    /// Adds or removes a thread; says whether that changed anything.
+    /// Adds or removes a thread. Returns whether that changed anything.
     #[inline]
     pub fn set(&mut self, t: ThreadId, on: bool) -> bool {
         let (word, bit) = (t.index() / 64, 1u64 << (t.index() % 64));

@@ -1,4 +1,4 @@
-//! What earlier runs showed of threads and objects, as the command line tells the policies of later runs.
+//! What earlier runs showed of threads and objects, for the policies of later runs.
 //!
 //! A thread is known from run to run by the path of its creation, not by its id: the second thread that the third
 //! thread of main creates is the same thread in every run, whatever other threads were created in between. An object is
@@ -13,11 +13,11 @@ use crate::event::EventKind;
 use crate::rng::splitmix64;
 use crate::thread::{ThreadId, MAX_THREADS};
 
-/// Threads that are told of.
+/// The most threads.
 pub const THREADS: usize = MAX_THREADS;
-/// Pairs of an object and a thread that are told of.
+/// The most uses of objects.
 pub const OBJECT_USES: usize = 4096;
-/// Orders that are told of.
+/// The most pairs of operations.
 pub const PAIRS: usize = 1024;
 /// The most policies in a portfolio.
 pub const SHARES: usize = 24;
@@ -74,7 +74,7 @@ impl OperationClass {
     }
 }
 
-/// An order of two operations.
+/// Two operations in an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 #[repr(C)]
 pub struct OperationPair {
@@ -114,22 +114,22 @@ impl Lessons {
         &self.object_uses[..(self.object_uses_known as usize).min(OBJECT_USES)]
     }
 
-    /// Orders that no run has shown.
+    /// Pairs in an order that no run has shown.
     pub fn untested_pairs(&self) -> &[OperationPair] {
         &self.untested_pairs[..(self.untested_pairs_known as usize).min(PAIRS)]
     }
 
-    /// Tells of threads; of too many, the first.
+    /// Sets the threads; of too many, the first.
     pub fn set_threads(&mut self, threads: &[ThreadLesson]) {
         put(&mut self.threads, &mut self.threads_known, threads);
     }
 
-    /// Tells of shared objects; of too many, the first.
+    /// Sets the shared objects; of too many, the first.
     pub fn set_object_uses(&mut self, uses: &[ObjectUse]) {
         put(&mut self.object_uses, &mut self.object_uses_known, uses);
     }
 
-    /// Tells of orders; of too many, the first.
+    /// Sets the pairs; of too many, the first.
     pub fn set_untested_pairs(&mut self, pairs: &[OperationPair]) {
         put(&mut self.untested_pairs, &mut self.untested_pairs_known, pairs);
     }
@@ -143,7 +143,7 @@ impl Lessons {
     }
 }
 
-/// The paths of the threads of a run, for a policy that is told of their creation. Valid when zeroed.
+/// The paths of the threads of a run, kept up to date by their creations. Valid when zeroed.
 #[repr(C)]
 pub struct ThreadPaths {
     known: usize,

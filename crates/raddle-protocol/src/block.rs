@@ -6,7 +6,7 @@
 //! state of a policy that outlives its runs. Both sides are built from this crate; [`LAYOUT`] tells builds with another
 //! layout apart.
 //!
-//! The two sides take turns: raddle writes [`Settings`] only while no run is on, the
+//! The two sides take turns: raddle writes [`Settings`] only while no run is in progress, the
 //! runtime writes [`Results`] only during a run. [`Control`] is atomics.
 
 use raddle_core::decorators::guard;

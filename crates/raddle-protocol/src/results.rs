@@ -6,7 +6,7 @@ use crate::settings::{Stacks, STACKS};
 use crate::shared;
 
 /// What the reduction of a search cannot see; bits of [`Results::blind_spots`]. Above them lie the bits of
-/// [`raddle_core::policy::Gap`].
+/// [`Gap`](raddle_core::policy::Gap).
 pub mod blind_spot {
     /// The first bit of a gap.
     pub const GAPS: u32 = 8;
@@ -44,8 +44,8 @@ pub enum Outcome {
     Internal = 8,
     /// More threads than [`MAX_THREADS`](raddle_core::MAX_THREADS).
     TooManyThreads = 9,
-    /// The run met something that fibers cannot give; it is to be made again with OS threads. See
-    /// [`crate::Control::os_reason`].
+    /// The run met something that fibers cannot give; it is to be repeated with OS threads. See
+    /// [`Control::os_reason`](crate::control::Control::os_reason).
     NeedsOsThreads = 10,
     /// The body of a check said that it failed.
     BodyFailed = 11,
@@ -154,7 +154,7 @@ shared! {
         pub member: u32,
         /// The policy's bound in this run, plus 1; 0: it has none.
         pub bound: u32,
-        /// What the policy had left out before this run; bits of [`raddle_core::policy::Gap`].
+        /// What the policy had left out before this run; bits of [`Gap`](raddle_core::policy::Gap).
         pub gaps: u32,
         /// See [`blind_spot`].
         pub blind_spots: u64,
@@ -176,7 +176,7 @@ shared! {
         pub hash: u64,
         /// Recorded decisions.
         pub log_len: u64,
-        /// How often the starvation guard stepped in.
+        /// How often the starvation guard intervened.
         pub guard_fired: u64,
         /// See [`Escape`].
         pub escapes: u64,

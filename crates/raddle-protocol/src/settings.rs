@@ -26,7 +26,7 @@ pub mod flag {
     pub const BIND_NOW: u32 = 1 << 7;
     /// Look for data races.
     pub const DETECT_RACES: u32 = 1 << 8;
-    /// Fill in the [`crate::trace::Trace`].
+    /// Fill in the [`Trace`](crate::trace::Trace).
     pub const TRACE: u32 = 1 << 10;
     /// The main thread is that of a test harness, which waits for the test.
     pub const HARNESS: u32 = 1 << 11;
@@ -35,7 +35,7 @@ pub mod flag {
     /// With [`REPLAY`]: the recording is of a parallel run, with one decision for every point. It is followed as far as
     /// that is possible.
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
-    /// Note which thread passed each point, in [`crate::trace::Trace::point_threads`].
+    /// Note which thread passed each point, in [`Trace::point_threads`](crate::trace::Trace::point_threads).
     pub const POINT_THREADS: u32 = 1 << 14;
 }
 

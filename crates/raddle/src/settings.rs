@@ -68,23 +68,23 @@ mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt;
 
-    fn said() -> Settings {
+    fn base() -> Settings {
         Settings { runs: Some(10), policy: Some("random".into()), seed: Some(1), ..Settings::default() }
     }
 
     fn with(variables: &[(&str, &str)]) -> Result<Settings, String> {
         let find = |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| value.into());
-        said().with_environment(find)
+        base().with_environment(find)
     }
 
     #[test]
     fn the_environment_goes_first() {
-        assert_eq!(with(&[]), Ok(said()));
+        assert_eq!(with(&[]), Ok(base()));
         let settings = with(&[("RADDLE_RUNS", "20"), ("RADDLE_POLICY", "pct:d=4"), ("RADDLE_SEED", "0")]).unwrap();
         assert_eq!(settings.runs, Some(20));
         assert_eq!(settings.policy.as_deref(), Some("pct:d=4"));
         assert_eq!(settings.seed, Some(0));
-        assert_eq!(with(&[("RADDLE_RUNS", ""), ("RADDLE_POLICY", ""), ("RADDLE_SEED", "")]), Ok(said()));
+        assert_eq!(with(&[("RADDLE_RUNS", ""), ("RADDLE_POLICY", ""), ("RADDLE_SEED", "")]), Ok(base()));
     }
 
     #[test]
@@ -106,9 +106,9 @@ mod tests {
 
     #[test]
     fn zero_is_not_silently_nothing() {
-        let error = Settings { runs: Some(0), ..said() }.with_environment(|_| None).unwrap_err();
+        let error = Settings { runs: Some(0), ..base() }.with_environment(|_| None).unwrap_err();
         assert_eq!(error, "runs of the check is `0`: expected a number from 1 to 9223372036854775807");
-        assert!(Settings { max_steps: Some(0), ..said() }.with_environment(|_| None).is_err());
+        assert!(Settings { max_steps: Some(0), ..base() }.with_environment(|_| None).is_err());
         assert!(c_string("policy", "a\0b").is_err());
     }
 }

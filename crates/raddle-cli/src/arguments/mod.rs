@@ -35,7 +35,7 @@ pub enum Command {
     /// Compile and link C so that raddle sees its atomics and memory accesses
     #[command(disable_help_flag = true)]
     Cc(Compile),
-    /// The same for C++
+    /// Compile and link C++ so that raddle sees its atomics and memory accesses
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(Compile),
     /// Pack a failure so that it replays elsewhere

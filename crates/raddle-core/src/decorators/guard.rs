@@ -5,14 +5,15 @@
 //! any policy. PCT section 4.1: a thread that yields again and again, or spins, is lowered with a
 //! small probability. Both are counted, because PCT's guarantee holds only for runs without them.
 
-use crate::policy::{Explored, Point, Policy, Run};
+use crate::forward_policy;
+use crate::policy::{Point, Policy, Run};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
-/// Operations without progress, in a row, from which on a thread counts as spinning.
+/// Operations without progress in a row after which a thread counts as spinning.
 const SPINNING: u32 = 2;
 
-/// How often the guard steps in.
+/// How often the guard intervenes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
 pub struct Settings {
@@ -65,8 +66,8 @@ impl<P: Policy> Policy for Guard<P> {
             self.fired += 1;
             self.inner.lower(point.current);
         }
-        // The inner policy is always asked, so that it knows of each point; that it is not obeyed at this one it does
-        // not learn.
+        // The inner policy is always asked, so that it sees each point. It does not learn that its choice is not taken
+        // at this one.
         let chosen = self.inner.choose(point);
         if self.override_below > 0 && self.rng.next_u64() >> 11 < self.override_below {
             self.fired += 1;
@@ -76,20 +77,12 @@ impl<P: Policy> Policy for Guard<P> {
         chosen
     }
 
-    fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.inner.created(parent, child);
-    }
-
-    fn lower(&mut self, thread: ThreadId) {
-        self.inner.lower(thread);
-    }
-
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
         let most = self.inner.lease(current, steps, most);
         if self.override_below == 0 {
             return most;
         }
-        // What the generator will say is known already.
+        // The generator's next numbers can be computed ahead.
         let mut rng = self.rng.clone();
         (0..most).find(|_| rng.next_u64() >> 11 < self.override_below).unwrap_or(most)
     }
@@ -101,41 +94,11 @@ impl<P: Policy> Policy for Guard<P> {
         self.inner.pass(steps);
     }
 
-    fn member(&self) -> u32 {
-        self.inner.member()
-    }
-
-    fn end(&mut self) {
-        self.inner.end();
-    }
-
-    fn run_discarded(&mut self) {
-        self.inner.run_discarded();
-    }
-
-    fn sees_every_point(&self) -> bool {
-        self.inner.sees_every_point()
-    }
-
-    fn no_choice(&mut self, point: &Point<'_>) {
-        self.inner.no_choice(point);
-    }
-
-    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.inner.choose_waiter(waiters)
-    }
-
-    fn bound(&self) -> Option<u32> {
-        self.inner.bound()
-    }
-
-    fn gaps(&self) -> u32 {
-        self.inner.gaps()
-    }
-
-    fn exhausted(&self) -> Option<Explored> {
-        self.inner.exhausted()
-    }
+    // A parallel run has a guard of its own, at the gate.
+    forward_policy!(
+        self => self.inner;
+        created, lower, end, sees_every_point, no_choice, member, choose_waiter, run_discarded, bound, gaps, exhausted,
+    );
 }
 
 #[cfg(test)]

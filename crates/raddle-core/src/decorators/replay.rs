@@ -1,5 +1,5 @@
 //! Replay: follows a recorded schedule instead of asking a policy, and notices where the program
-//! does something else than it did when the schedule was recorded.
+//! does something other than it did when the schedule was recorded.
 
 use crate::event::EventKind;
 use crate::policy::{Point, Policy, Run};

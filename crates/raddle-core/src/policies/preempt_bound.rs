@@ -1,6 +1,6 @@
 //! Preemption bounding with random preemptions (NeedlePoint section 3.2).
 //!
-//! One thread runs until it blocks or a preemption point comes: there are so many of these, drawn before the run
+//! One thread runs until it blocks or a preemption point comes: their number and steps are drawn before the run
 //! among the k steps. The next thread is drawn uniformly, not taken in turn, which the paper found to be better.
 //!
 //! Deviations: the paper says "using a distribution" and does not name it; there are three. k is learned, as for

@@ -338,7 +338,9 @@ fn hundredths(shares: &Shares) -> Vec<(usize, u32)> {
 
 fn print(table: &Table) {
     println!("//! Who makes which runs, in hundredths, by class and by [slot](ENDS).");
-    println!("//!\n//! Written by `crates/raddle-cli/examples/shares.rs`, whose head says how. Not to be edited.\n");
+    println!(
+        "//!\n//! Written by `crates/raddle-lab/src/bin/raddle-shares.rs`, whose head says how. Not to be edited.\n"
+    );
     println!("use super::Name::*;\nuse super::{{Row, CLASSES, ENDS}};\n");
     println!("#[rustfmt::skip]\npub(super) static COMPUTED: [[Row; ENDS.len()]; CLASSES.len()] = [");
     for (class, slots) in table.iter().enumerate() {

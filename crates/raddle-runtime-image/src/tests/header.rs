@@ -65,7 +65,7 @@ fn unsafe_folders_are_refused() {
     assert!(error.contains("a:b has a colon in its name") && error.contains("(mode 777)"), "{error}");
     assert!(error.ends_with("set XDG_CACHE_HOME to a folder that you own"), "{error}");
     // Another user could have put a header into a folder that was made before.
-    let folder = provide(&[good.clone()]).expect("a folder");
+    let folder = provide(std::slice::from_ref(&good)).expect("a folder");
     fs::set_permissions(&folder, Permissions::from_mode(0o777)).expect("a folder of ours");
     assert!(provide(&[good]).is_err());
 }

@@ -1,9 +1,9 @@
 //! Atomics: the point comes first, then the hook performs the operation.
 //!
 //! Only sequentially consistent executions are explored, so every operation is one, whatever order the
-//! program asks for. The order counts for what it says about races.
+//! program asks for. The memory order matters for races only.
 
-// Words of all sizes are widened, also the widest.
+// Words of all sizes are widened, including the widest.
 #![allow(clippy::useless_conversion)]
 
 use core::arch::asm;
@@ -72,7 +72,7 @@ macro_rules! word {
     };
 }
 
-/// The calling thread, if its atomics are to be seen; it has passed its point.
+/// Passes the point of an atomic. Returns the calling thread, if its atomics are visible.
 #[inline(always)]
 unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) -> Option<ThreadId> {
     let me = current()?;
@@ -106,7 +106,7 @@ unsafe fn only_read(me: ThreadId, address: *mut c_void, size: usize, value: u64,
     }
 }
 
-/// Notes an atomic that is over.
+/// Notes an atomic that was performed.
 #[inline(always)]
 unsafe fn performed(me: ThreadId, address: *mut c_void) {
     // SAFETY: the calling thread holds the baton.
@@ -155,7 +155,7 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
             })
         });
         if let Some(me) = me {
-            // Setting a lock that is set is only looking.
+            // Setting a lock that is set changes nothing.
             if !stores && word!(SIZE, address, it => u64::from(it.load(SeqCst))) == old {
                 only_read(me, address, SIZE, old, pc);
             } else {
@@ -218,7 +218,7 @@ unsafe fn modified(me: ThreadId, address: usize, size: usize, order: i32, pc: us
     }
 }
 
-/// Keeps the books after a compare-and-exchange.
+/// What follows a compare-and-exchange: spin loops and races.
 unsafe fn compared(
     me: ThreadId,
     address: *mut c_void,
@@ -342,7 +342,7 @@ unsafe extern "C-unwind" fn wide(
 
 unsafe extern "C-unwind" fn fence(order: i32, _pc: usize) {
     core::sync::atomic::fence(SeqCst);
-    // In a sequentially consistent execution a fence does nothing that a point before the next access does
+    // In a sequentially consistent execution a fence has no effect that a point before the next access does
     // not: no point here.
     let Some(me) = current() else { return };
     let _leave = LeaveOnDrop::armed();

@@ -1,4 +1,4 @@
-//! The entry and exit of functions, and what the program itself says about order. Called only while races
+//! The entry and exit of functions, and the program's own annotations of order. Called only while races
 //! are looked for: they keep a stack of functions for each thread, which is cheaper than unwinding.
 
 use core::arch::naked_asm;

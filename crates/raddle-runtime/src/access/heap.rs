@@ -1,4 +1,4 @@
-//! The heap, while races are looked for: memory that is allocated anew has no past, and freeing a block
+//! The heap, while races are looked for: newly allocated memory has no past, and freeing an allocation
 //! touches it.
 //!
 //! The functions of libc are interposed for this alone; what they do is left to them.
@@ -38,7 +38,7 @@ with_caller! {
     free, "rsi" => release;
 }
 
-/// Notes a block that was just allocated.
+/// Notes a new allocation.
 #[inline(always)]
 unsafe fn note(block: *mut c_void, size: usize, pc: usize) {
     // Parallel runs do not look for races, and the lock would cost more than the allocation.
@@ -55,7 +55,7 @@ unsafe fn note(block: *mut c_void, size: usize, pc: usize) {
     }
 }
 
-/// Notes a block that is about to be freed.
+/// Notes an allocation that is about to be freed.
 #[inline(always)]
 unsafe fn forget(block: *mut c_void, pc: usize) {
     if parallel() {

@@ -25,13 +25,13 @@ pub struct Lease {
     log: *mut u32,
 }
 
-/// Reads that are looked at for a spin loop in one go; between two such stretches others pass unseen, and
-/// ever more of them as long as the thread does nothing but go on.
+/// Reads in a row that are checked for a spin loop. Between two such stretches others pass unchecked,
+/// and more and more of them as long as the thread does nothing but go on.
 const SAMPLED: u32 = 16;
 const FIRST_SKIP: u32 = 32;
 const LONGEST_SKIP: u32 = 1024;
 
-/// Which accesses are looked at for spin loops. It depends on the accesses alone and not on leases. Valid
+/// Chooses the accesses that are checked for spin loops. It depends on the accesses alone and not on leases. Valid
 /// when zeroed.
 #[repr(C)]
 pub struct SpinSampler {
@@ -40,14 +40,14 @@ pub struct SpinSampler {
     skipping: bool,
 }
 
-/// Whether an access is looked at.
+/// Whether an access is checked for a spin loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sample {
-    /// As the one before.
+    /// It is, like the one before.
     Continue,
-    /// After others that were not: what was known of loops is old.
+    /// It is, after others that were not: what was known of loops is out of date.
     Restart,
-    /// No.
+    /// It is not.
     Skip,
 }
 
@@ -58,7 +58,7 @@ impl SpinSampler {
         *self = SpinSampler { left: SAMPLED, skip_length: FIRST_SKIP, skipping: false };
     }
 
-    /// An access: is it looked at?
+    /// An access: is it checked?
     #[inline]
     pub fn sample(&mut self) -> Sample {
         let turned = self.left == 0 && self.turn();
@@ -70,7 +70,7 @@ impl SpinSampler {
         }
     }
 
-    /// The other kind of stretch begins; always true.
+    /// Starts the other kind of stretch; always true.
     #[cold]
     fn turn(&mut self) -> bool {
         if self.skip_length == 0 {
@@ -87,7 +87,7 @@ impl SpinSampler {
         true
     }
 
-    /// The thread is in a loop: now it is looked at.
+    /// The thread is in a loop: its next reads are checked.
     #[inline]
     pub fn keep_sampling(&mut self) {
         self.left = SAMPLED;
@@ -104,7 +104,7 @@ impl SpinSampler {
 }
 
 impl Lease {
-    /// Makes an access on the lease; says whether there is one.
+    /// Makes an access on the lease. Returns whether there is one.
     ///
     /// # Safety
     /// Nothing of the scheduler's is borrowed.
@@ -130,13 +130,13 @@ impl Lease {
         true
     }
 
-    /// Whether there is one, or one that is used up but not yet in the books.
+    /// Whether there is a lease, or one that is used up but not yet accounted for.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         self.granted != 0
     }
 
-    /// Ends the lease, if there is one: its accesses are entered into the books.
+    /// Ends the lease, if there is one, and accounts for its accesses.
     #[cold]
     #[inline(never)]
     pub fn end(s: &mut Scheduler) {

@@ -1,6 +1,6 @@
 //! Instrumented programs: the compiler's hooks before accesses to memory.
 //!
-//! A program that was compiled with hooks has a table of them (see `raddle_protocol::hooks`) and shows it to
+//! A program that was compiled with hooks has a table of them (see `raddle_protocol::hooks`) and passes it to
 //! us before its main. What is put into the table depends on the level of points: a hook that has nothing
 //! to do stays the program's own, which is a return.
 
@@ -42,7 +42,7 @@ pub fn offers() -> u32 {
     OFFERS.load(Ordering::Relaxed)
 }
 
-/// An instrumented file of the program shows its table of hooks, in a constructor.
+/// An instrumented file of the program registers its table of hooks, in a constructor.
 ///
 /// # Safety
 /// `hooks` lies in the program's data and is not used by another thread meanwhile.
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
         function::fill(hooks);
         race::reserve();
     }
-    // A library that comes later may be one with places that are known.
+    // A library that is loaded later may contain known places.
     if control::mode() == Mode::Controlled {
         let _leave = control::current().map(|_| control::LeaveOnDrop::armed());
         // SAFETY: the thread that loads the library holds the baton.

@@ -20,7 +20,7 @@ mod mode {
     pub const POINT: u8 = 1;
     /// Accesses at places that are known to race are points.
     pub const PLACES: u8 = 1 << 1;
-    /// Races are looked for.
+    /// The run looks for races.
     pub const DETECT: u8 = 1 << 2;
 }
 
@@ -110,7 +110,7 @@ unsafe fn is_point<const MODE: u8>(pc: usize) -> bool {
     MODE & POINT != 0 || MODE & PLACES != 0 && unsafe { state() }.access.racy_places.contains(pc)
 }
 
-/// Whether more is to be done about a thread's access.
+/// Whether a thread's access is to be looked at further.
 #[inline(always)]
 unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
@@ -122,7 +122,7 @@ unsafe fn is_seen<const MODE: u8>(me: ThreadId, kind: EventKind, address: usize,
     }
 }
 
-/// The point before an access that is not looked at for spin loops; says whether it is one.
+/// The point before an access that is not looked at for spin loops. Returns whether it is one.
 unsafe fn passes_unseen(me: ThreadId, kind: EventKind, address: usize, size: usize) -> bool {
     // SAFETY: `me` holds the baton.
     unsafe {

@@ -67,7 +67,7 @@ extern "C" {
     ) -> c_int;
 }
 
-/// Finds the places in memory. Costs a walk over the loaded files, so it is done before a fork where there
+/// Finds the places in memory. It costs a walk over the loaded files, so it is done before a fork where there
 /// is one.
 pub fn load(places: &RacyPlaces) {
     // SAFETY: the caller holds the baton, or there is no thread yet.
@@ -105,7 +105,7 @@ unsafe extern "C" fn visit(file: *mut libc::dl_phdr_info, _size: usize, places: 
     0
 }
 
-/// Whether a file is the one that is wanted, whose name may have been cut between two characters.
+/// Whether a file has the wanted name, which may have been cut between two characters.
 fn is_called(name: &[u8], wanted: &[u8]) -> bool {
     const CUT: usize = 60;
     name == wanted || wanted.len() >= CUT && name.starts_with(wanted)

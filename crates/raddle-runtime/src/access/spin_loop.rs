@@ -16,7 +16,7 @@ use crate::scheduler::Scheduler;
 
 /// Reads that a loop may consist of.
 const READS: usize = 16;
-/// Places where a read may be kept: reads of one loop must not drive each other out.
+/// Places where a read may be kept: reads of one loop must not replace each other.
 const PROBES: usize = 8;
 /// Reads in a row that were all made before, after which it is a loop.
 const PATIENCE: u32 = 3;
@@ -31,7 +31,7 @@ struct ReadHistory {
     round: u32,
     /// Reads in a row that were made before, with the same result.
     repeated: u32,
-    /// Reads for which there was no room. Each one drives out another one.
+    /// Reads for which there was no room. Each one replaces another one.
     lost: u32,
     /// The address of its last atomic.
     atomic: usize,
@@ -57,14 +57,14 @@ struct Read {
     address: usize,
     value: u64,
     round: u32,
-    /// Bytes of the value; 0 before it was looked at, which is at the second time.
+    /// Bytes of the value; 0 before it was read, which happens the second time.
     size: u32,
 }
 
 /// What a read says about its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpinState {
-    /// It goes on.
+    /// It is not in a loop.
     NotSpinning,
     /// It is in a loop.
     Spinning,
@@ -76,8 +76,8 @@ pub enum SpinState {
 pub struct SpinLoops([ReadHistory; MAX_THREADS]);
 
 impl SpinLoops {
-    /// Thread `t` reads `size` bytes. The value is looked at only where the same read was made before: looking
-    /// at an address that is not there would be our fault and not the program's.
+    /// Thread `t` reads `size` bytes. The value is read only if the same read was made before: to read
+    /// from an invalid address would be our fault and not the program's.
     #[inline]
     pub fn read(
         &mut self,

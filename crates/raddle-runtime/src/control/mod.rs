@@ -39,13 +39,13 @@ pub use runtime_state::{
 pub enum Mode {
     /// Before the run starts: everything is passed through.
     Before = 0,
-    /// Threads are scheduled.
+    /// During the run: threads are scheduled.
     Controlled = 1,
     /// A child process, or a program that was not started by raddle: everything is passed through.
     PassThrough = 2,
 }
 
-/// [`Mode::Controlled`] in a parallel run: told apart here, so that a serial one pays nothing for it.
+/// [`Mode::Controlled`] in a parallel run: a mode of its own, so that a serial run pays nothing for it.
 const PARALLEL: u32 = 3;
 
 static MODE: AtomicU32 = AtomicU32::new(Mode::Before as u32);
@@ -75,7 +75,7 @@ pub fn set_mode(mode: Mode) {
 /// Another thread of the program calls a check: it is the main thread of the runs that follow.
 ///
 /// # Safety
-/// No run is on.
+/// No run is in progress.
 pub unsafe fn change_main() {
     let pointer = sys::thread_pointer();
     // SAFETY: the caller's promise.
@@ -110,7 +110,7 @@ pub fn set_block(block: *mut Block) {
     BLOCK.store(block as usize, Ordering::Relaxed);
 }
 
-/// The policy that the settings name, and what it needs. To look for it touches code and texts that a run does not
+/// The policy that the settings name, and what it needs. The search touches code and texts that a run does not
 /// need.
 pub fn policy(block: &Block) -> Option<&'static Descriptor> {
     let wanted = &block.settings.run.policy;
@@ -128,7 +128,7 @@ fn has_parameters(policy: &Descriptor, wanted: &PolicySettings) -> bool {
     policy.parameters.iter().map(|parameter| parameter.name).eq(wanted.parameters().map(|(name, _)| name))
 }
 
-/// Where the policy's state lies: in the block, if it outlives the run.
+/// Where the policy's state lies: in the block if it outlives the run.
 #[link_section = "raddle_run"]
 fn policy_memory(block: &Block, policy: &Descriptor) -> *mut u8 {
     if policy.kind != Kind::Systematic || block.settings.search_bytes == 0 {
@@ -191,7 +191,7 @@ pub fn current() -> Option<ThreadId> {
     (thread.pointer == sys::thread_pointer() && thread.inside == 0).then_some(me)
 }
 
-/// The calling thread goes back to where it came from, after [`current`] has answered.
+/// The calling thread, which [`current`] has returned, goes back to where it came from.
 #[inline(always)]
 pub fn leave() {
     if parallel() {
@@ -199,12 +199,12 @@ pub fn leave() {
     }
 }
 
-/// A thread's time in the runtime, after [`current`] has answered. Frames that hold one may be unwound through
+/// Calls [`leave`] for a thread that [`current`] has returned. Frames that hold one may be unwound through
 /// without dropping it: unwinding starts after the lock was given back.
 pub struct LeaveOnDrop(());
 
 impl LeaveOnDrop {
-    /// From here on.
+    /// The calling thread leaves the runtime when this is dropped.
     #[inline(always)]
     pub fn armed() -> LeaveOnDrop {
         LeaveOnDrop(())
@@ -323,12 +323,12 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
     }
 }
 
-/// What an instrumented program's operation means for what is known of its accesses.
+/// Updates what is known of an instrumented program's accesses before an operation.
 #[inline(never)]
 pub unsafe fn arrives_instrumented(me: ThreadId, kind: EventKind) {
     // SAFETY: `me` holds the baton.
     unsafe {
-        // A loop that makes calls is not one of reads alone.
+        // A loop that makes calls does more than read.
         if !kind.is_access() {
             state().access.spin_loops.progress(me);
             scheduler().spin_sampler.reset();

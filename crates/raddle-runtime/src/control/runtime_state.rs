@@ -35,12 +35,12 @@ const END_ADDRESS: usize = STACKS_ADDRESS + crate::signals::alternate::TOTAL;
 const PAGE: usize = 4096;
 const _: () = assert!(END_ADDRESS <= ADDRESS, "the block follows");
 
-/// Two addresses that a run with few threads touches lie on one page.
+/// Whether two addresses lie on one page.
 const fn same_page(a: usize, b: usize) -> bool {
     a / PAGE == b / PAGE
 }
 
-/// Threads of a run that is to touch few pages.
+/// A run with this many threads touches few pages.
 const FEW: usize = 8;
 const _: () = {
     use core::mem::offset_of;
@@ -69,7 +69,7 @@ pub struct State {
     /// Thread-local storage of all threads.
     pub segments: Segments,
     mailbox: Mailbox,
-    /// Instrumented programs: what is known of accesses.
+    /// What is known of the accesses of an instrumented program.
     pub access: Access,
     pub race: Detector,
     /// The threads of a parallel run at its gate.

@@ -105,7 +105,7 @@ impl<'a> Pieces<'a> {
         count
     }
 
-    /// So many bytes have been transferred.
+    /// `bytes` bytes have been transferred.
     pub fn advance(&mut self, bytes: usize) {
         let bytes = bytes.min(self.left());
         self.done += bytes;
@@ -120,14 +120,14 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// Descriptors that select knows, at most.
+/// The most descriptors that select knows.
 pub const MOST_IN_SET: usize = 4096;
 /// Words of a set.
 pub const WORDS: usize = MOST_IN_SET / 64;
 /// One set of a select: a bit per descriptor.
 pub type Bits = [u64; WORDS];
 
-/// The sets of a select (reading, writing, exceptions) below `highest` as poll(2) has them. Says how
+/// The sets of a select (reading, writing, exceptions) below `highest` as poll(2) has them. Returns how
 /// many there are; `None` when there is no room for all.
 pub fn entries_of(sets: &[Bits; 3], highest: usize, into: &mut [pollfd]) -> Option<usize> {
     let mut count = 0;

@@ -19,7 +19,7 @@ pub fn is_shared(address: usize) -> bool {
     shared
 }
 
-/// Calls `visit` with each line of /proc/self/maps, until it says that it has enough.
+/// Calls `visit` with each line of /proc/self/maps, until it returns false.
 pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) {
     let mut buffer = [0u8; 4096];
     let mut held = 0;
@@ -74,7 +74,7 @@ pub fn heap_end() -> usize {
 }
 
 /// The stack of a thread that libc has made, from above its guard to the end of the thread's control block: libc's
-/// books are searched for a block that has both on it, followed by its size and that of its guard. Asking for it
+/// fields are searched for a block that has both on it, followed by its size and that of its guard. Asking for it
 /// (pthread_getattr_np) would allocate. `None` when it is not found, and for the main thread.
 ///
 /// # Safety

@@ -111,7 +111,7 @@ pub fn cores() -> u64 {
     }
 }
 
-/// Says on which cores a thread may run, 0 being the calling one.
+/// Sets the cores on which a thread may run; 0 is the calling thread.
 pub fn run_on(tid: i32, cores: u64) {
     // SAFETY: the kernel reads one word.
     unsafe { syscall!(libc::SYS_sched_setaffinity, tid, size_of_val(&cores), &cores as *const u64) };
@@ -189,13 +189,13 @@ pub fn exit_group(status: i32) -> ! {
     }
 }
 
-/// Writes a line to standard error; for what cannot be said in any other way.
+/// Writes a line to standard error, for messages that have no other way out.
 pub fn complain(text: &str) {
     // SAFETY: reads the text only.
     unsafe { syscall!(SYS_write, 2, text.as_ptr(), text.len()) };
 }
 
-/// The FS base: the thread pointer, which identifies a thread whatever carries it.
+/// The FS base: the thread pointer, which identifies a thread on any OS thread.
 #[inline(always)]
 pub fn thread_pointer() -> usize {
     let base;

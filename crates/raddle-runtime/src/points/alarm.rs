@@ -1,5 +1,5 @@
 //! Alarms and timers that end in a signal. alarm and ITIMER_REAL go by the virtual clock; the timers of
-//! the kernel's (CPU time, timer_create, timerfd) are named as uncontrolled.
+//! the kernel's (CPU time, timer_create, timerfd) are reported as uncontrolled.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -41,7 +41,6 @@ interpose! {
         0
     }
 
-    /// What is left of a timer.
     fn getitimer(which: c_int, value: *mut libc::itimerval) -> c_int |_| {
         if which != libc::ITIMER_REAL {
             return result(syscall!(libc::SYS_getitimer, which, value)) as c_int;
@@ -51,7 +50,7 @@ interpose! {
         0
     }
 
-    /// Timers of the kernel's: named as uncontrolled.
+    /// A timer of the kernel's: reported as uncontrolled.
     fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int |me| {
         /// The notification's kind stands after the value and the signal.
         const KIND: usize = 3;
@@ -63,7 +62,7 @@ interpose! {
         call_real(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
     }
 
-    /// Timers of the kernel's: named as uncontrolled.
+    /// A timer of the kernel's: reported as uncontrolled.
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int |_| {
         scheduler().escaped(Escape::Timers);
         result(syscall!(libc::SYS_timerfd_create, clock, flags)) as c_int

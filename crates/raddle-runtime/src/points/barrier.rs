@@ -13,7 +13,6 @@ use crate::switch::uncontrolled_call;
 use crate::{interpose, race, real};
 
 interpose! {
-    /// Waits until all threads have arrived.
     fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int |me| {
         let key = barrier as usize;
         point(me, EventKind::Barrier, key);

@@ -48,7 +48,6 @@ pub unsafe extern "C-unwind" fn thrd_create(handle: *mut usize, start: usize, ar
 }
 
 interpose! {
-    /// Waits for a thread's end.
     fn thrd_join(handle: usize, value: *mut c_int) -> c_int |_| {
         let mut result: *mut c_void = core::ptr::null_mut();
         let error = pthread_join(handle, &mut result);
@@ -85,7 +84,6 @@ interpose! {
         outcome(pthread_mutex_lock(mutex))
     }
 
-    /// Locks, but not for ever.
     fn mtx_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |_| {
         outcome(pthread_mutex_timedlock(mutex, time))
     }
@@ -98,12 +96,10 @@ interpose! {
         outcome(pthread_mutex_unlock(mutex))
     }
 
-    /// Waits for a condition.
     fn cnd_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |_| {
         outcome(pthread_cond_wait(condition, mutex))
     }
 
-    /// Waits for a condition, but not for ever.
     fn cnd_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |_| {
         outcome(pthread_cond_timedwait(condition, mutex, time))
     }
@@ -116,7 +112,6 @@ interpose! {
         outcome(pthread_cond_broadcast(condition))
     }
 
-    /// Runs a routine once.
     fn call_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) |_| {
         pthread_once(control, routine);
     }

@@ -53,7 +53,7 @@ pub(super) fn libc_lets_cancel() -> bool {
     at != 0 && unsafe { *((sys::thread_pointer() + at) as *const u8) } & bit != 0
 }
 
-/// Sets libc's cancellation type of a parked fiber; says what it was.
+/// Sets libc's cancellation type of a parked fiber. Returns what it was.
 fn change_libc_cancel_type(handle: usize, asynchronous: bool) -> bool {
     let at = CANCEL_TYPE.load(Ordering::Relaxed);
     let bit = CANCEL_TYPE_BIT.load(Ordering::Relaxed) as u8;
@@ -85,7 +85,7 @@ pub unsafe extern "C-unwind" fn act_on_cancel(me: ThreadId) {
     }
 }
 
-/// Cancels a fiber in a system call that libc made itself, where libc's signal would have done it.
+/// Cancels a fiber in a system call that libc made itself, as libc's signal would have done.
 ///
 /// # Safety
 /// As for [`act_on_cancel`].
@@ -96,7 +96,7 @@ pub unsafe extern "C-unwind" fn cancel_in_libc(me: ThreadId) {
     }
 }
 
-/// Whether the thread was cancelled and wanted that to act at once: then it acts at every schedule
+/// Whether the thread was cancelled and asked for that to act at once: then it acts at every schedule
 /// point.
 #[inline]
 pub fn must_stop_now(me: ThreadId) -> bool {
@@ -136,7 +136,7 @@ interpose! {
             }
             if fibers() && result == ESRCH { 0 } else { result }
         });
-        // Not before libc knows of it, or else the other one might act on it in vain.
+        // Only after libc knows of it, or the other thread might act on it in vain.
         let thread = scheduler().thread(other);
         thread.cancel_requested = true;
         if thread.life == Life::Alive && thread.cancellable && !thread.cancel_disabled {

@@ -18,12 +18,12 @@ struct Children {
     which: idtype_t,
     id: id_t,
     options: c_int,
-    /// Points of the run at the last look, and looks so far.
+    /// Points of the run at the last poll, and polls so far.
     points: u64,
     looks: u32,
 }
 
-/// Looks after which the kernel is asked although other threads can run.
+/// Polls after which the kernel is asked although other threads can run.
 const PATIENCE: u32 = 1000;
 
 impl Children {
@@ -43,7 +43,7 @@ impl Children {
     }
 
     /// No policy decides when a child ends, so its end is seen only when no thread can run: when no
-    /// point has passed since the last look. That makes most runs repeat.
+    /// point has passed since the last poll. So most runs repeat.
     fn may_be_asked(&mut self) -> bool {
         let points = control::block().map_or(0, |block| block.results.points);
         let quiet = core::mem::replace(&mut self.points, points) == points;
@@ -51,7 +51,7 @@ impl Children {
         quiet || self.looks.is_multiple_of(PATIENCE)
     }
 
-    /// Makes the call, in its form that does not block, until it has changed.
+    /// Makes the call, in its form that does not block, until a child has changed.
     fn wait(mut self, caller: Caller, patient: bool, mut attempt: impl FnMut() -> Option<isize>) -> CallResult {
         let event = Event::new(EventKind::WaitChild, self.id as usize);
         let caller = caller.point(event.kind, event.object)?;
@@ -143,12 +143,10 @@ pub(super) unsafe fn wait_for_id(
 }
 
 interpose! {
-    /// Waits for a child.
     fn wait(status: *mut c_int) -> pid_t |me| {
         conclude!(me, wait_for_pid(Caller::function(me), -1, status, 0, 0))
     }
 
-    /// Waits for a child.
     fn waitpid(pid: pid_t, status: *mut c_int, options: c_int) -> pid_t |me| {
         conclude!(me, wait_for_pid(Caller::function(me), pid, status, options, 0))
     }
@@ -163,7 +161,6 @@ interpose! {
         conclude!(me, wait_for_pid(Caller::function(me), pid, status, options, usage))
     }
 
-    /// Waits for a child.
     fn waitid(which: idtype_t, id: id_t, info: *mut siginfo_t, options: c_int) -> c_int |me| {
         conclude!(me, wait_for_id(Caller::function(me), which, id, info, options, 0))
     }

@@ -87,7 +87,7 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
 }
 
 /// A condition shared between processes. Waking up spuriously is allowed, and it is all that can be
-/// done without blocking: now and then, or when this process signals, the wait ends.
+/// done without blocking: the wait ends from time to time, or when this process signals.
 unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, deadline: u64) -> c_int {
     unsafe fn test(looks: *mut core::ffi::c_void) -> bool {
         // SAFETY: the context of this wait.
@@ -156,7 +156,6 @@ unsafe fn wake_all(key: usize) {
 }
 
 interpose! {
-    /// Waits for a condition.
     fn pthread_cond_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |me| {
         match wait_on(me, condition, mutex, NEVER) {
             Ok(result) => result,
@@ -164,7 +163,6 @@ interpose! {
         }
     }
 
-    /// Waits for a condition, but not for ever.
     fn pthread_cond_timedwait(condition: *mut Condition, mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
         if !valid(time) {
             return EINVAL;
@@ -175,7 +173,6 @@ interpose! {
         }
     }
 
-    /// Waits for a condition, but not for ever, by a clock of choice.
     fn pthread_cond_clockwait(condition: *mut Condition, mutex: *mut Mutex, clock: c_int, time: *const timespec) -> c_int |me| {
         if !valid(time) || (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) {
             return EINVAL;

@@ -17,7 +17,7 @@ use crate::{interpose, syscall};
 pub(super) unsafe fn accept_one(caller: Caller, fd: c_int, name: usize, name_size: usize, flags: c_int) -> CallResult {
     let caller = caller.point(EventKind::Accept, key(fd))?;
     Watched::new(fd, libc::POLLIN).until_done(caller, EventKind::Accept, |fd, anyway| {
-        // What does not listen never becomes ready, but is refused at once.
+        // A socket that does not listen never becomes ready, but is refused at once.
         if anyway || is_ready(fd, libc::POLLIN) || option(fd, libc::SO_ACCEPTCONN) == 0 {
             // SAFETY: the caller's pointers.
             unsafe { syscall!(libc::SYS_accept4, fd, name, name_size, flags) }
@@ -115,7 +115,6 @@ interpose! {
         conclude!(me, connect_to(Caller::function(me), fd, name, name_size))
     }
 
-    /// Makes two connected sockets.
     fn socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut c_int) -> c_int |me| {
         conclude!(me, make_pair(Caller::plain(me), domain, kind, protocol, ends))
     }
@@ -125,7 +124,6 @@ interpose! {
         conclude!(me, observable(Caller::plain(me), libc::SYS_socket, TABLE, arguments))
     }
 
-    /// Gives a socket an address.
     fn bind(fd: c_int, name: usize, name_size: socklen_t) -> c_int |me| {
         conclude!(me, observable(Caller::plain(me), libc::SYS_bind, key(fd), [fd as usize, name, name_size as usize]))
     }

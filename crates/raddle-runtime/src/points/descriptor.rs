@@ -186,7 +186,7 @@ pub(super) unsafe fn write_many(caller: Caller, fd: c_int, first: *const iovec, 
     }
 }
 
-/// A call with an offset: what can be sought in does not wait.
+/// A call with an offset: a descriptor that can be sought in does not wait.
 pub(super) unsafe fn at_offset(
     caller: Caller,
     kind: EventKind,
@@ -208,7 +208,6 @@ interpose! {
         conclude!(me, read_one(Caller::function(me), fd, buffer, size))
     }
 
-    /// Reads, for code compiled with _FORTIFY_SOURCE.
     fn __read_chk(fd: c_int, buffer: usize, size: usize, room: usize) -> isize |me| {
         if size > room {
             return real!(__read_chk: fn(c_int, usize, usize, usize) -> isize)(fd, buffer, size, room);
@@ -220,32 +219,26 @@ interpose! {
         conclude!(me, write_one(Caller::function(me), fd, buffer, size))
     }
 
-    /// Reads into several buffers.
     fn readv(fd: c_int, first: *const iovec, count: c_int) -> isize |me| {
         conclude!(me, read_many(Caller::function(me), fd, first, count as usize))
     }
 
-    /// Writes from several buffers.
     fn writev(fd: c_int, first: *const iovec, count: c_int) -> isize |me| {
         conclude!(me, write_many(Caller::function(me), fd, first, count as usize))
     }
 
-    /// Reads at an offset.
     fn pread(fd: c_int, buffer: usize, size: usize, offset: off_t) -> isize |me| {
         conclude!(me, at_offset(Caller::function(me), EventKind::Read, libc::SYS_pread64, fd, buffer, size, offset as usize))
     }
 
-    /// Reads at an offset.
     fn pread64(fd: c_int, buffer: usize, size: usize, offset: off_t) -> isize |me| {
         conclude!(me, at_offset(Caller::function(me), EventKind::Read, libc::SYS_pread64, fd, buffer, size, offset as usize))
     }
 
-    /// Writes at an offset.
     fn pwrite(fd: c_int, buffer: usize, size: usize, offset: off_t) -> isize |me| {
         conclude!(me, at_offset(Caller::function(me), EventKind::Write, libc::SYS_pwrite64, fd, buffer, size, offset as usize))
     }
 
-    /// Writes at an offset.
     fn pwrite64(fd: c_int, buffer: usize, size: usize, offset: off_t) -> isize |me| {
         conclude!(me, at_offset(Caller::function(me), EventKind::Write, libc::SYS_pwrite64, fd, buffer, size, offset as usize))
     }

@@ -1,6 +1,6 @@
 //! Making, copying and closing descriptors: pipe, eventfd, dup, fcntl, close.
 //!
-//! Pipes, socket pairs and event counters are noted as closed: only this process can feed them, as
+//! Pipes, socket pairs and event counters count as closed: only this process can feed them, as
 //! long as it has no children (`scheduler.open_world`).
 
 use core::ffi::{c_int, c_uint};
@@ -148,18 +148,15 @@ interpose! {
         conclude!(me, make_pipe(Caller::plain(me), ends, flags))
     }
 
-    /// Makes an event counter.
     fn eventfd(count: c_uint, flags: c_int) -> c_int |me| {
         conclude!(me, make_eventfd(Caller::plain(me), count, flags))
     }
 
-    /// Takes from an event counter.
     fn eventfd_read(fd: c_int, value: *mut u64) -> c_int |me| {
         let read: isize = conclude!(me, read_one(Caller::function(me), fd, value as usize, 8));
         if read == 8 { 0 } else { -1 }
     }
 
-    /// Adds to an event counter.
     fn eventfd_write(fd: c_int, value: u64) -> c_int |me| {
         let written: isize = conclude!(me, write_one(Caller::function(me), fd, &raw const value as usize, 8));
         if written == 8 { 0 } else { -1 }
@@ -177,17 +174,14 @@ interpose! {
         conclude!(me, copy(Caller::plain(me), fd, || syscall!(libc::SYS_dup, fd)))
     }
 
-    /// Copies a descriptor to a number.
     fn dup2(fd: c_int, new: c_int) -> c_int |me| {
         conclude!(me, copy_over(Caller::plain(me), fd, new, || syscall!(libc::SYS_dup2, fd, new)))
     }
 
-    /// Copies a descriptor to a number.
     fn dup3(fd: c_int, new: c_int, flags: c_int) -> c_int |me| {
         conclude!(me, copy_over(Caller::plain(me), fd, new, || syscall!(libc::SYS_dup3, fd, new, flags)))
     }
 
-    /// Copies, locks and sets descriptors.
     fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
         if command == libc::F_GETOWN {
             // libc asks in another way, because a group's number looks like an error.
@@ -196,7 +190,6 @@ interpose! {
         conclude!(me, control(fcntl_caller(me, command), fd, command, argument))
     }
 
-    /// Copies, locks and sets descriptors.
     fn fcntl64(fd: c_int, command: c_int, argument: usize) -> c_int |me| {
         if command == libc::F_GETOWN {
             // libc asks in another way, because a group's number looks like an error.

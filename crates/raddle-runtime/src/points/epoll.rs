@@ -77,32 +77,26 @@ pub(super) unsafe fn epoll_change(caller: Caller, set: c_int, operation: c_int, 
 }
 
 interpose! {
-    /// Waits for events of a set.
     fn epoll_wait(fd: c_int, events: usize, most: c_int, time: c_int) -> c_int |me| {
         conclude!(me, epoll_until(Caller::function(me), fd, events, most, milliseconds(time), core::ptr::null()))
     }
 
-    /// Waits for events of a set.
     fn epoll_pwait(fd: c_int, events: usize, most: c_int, time: c_int, mask: *const u64) -> c_int |me| {
         conclude!(me, epoll_until(Caller::function(me), fd, events, most, milliseconds(time), mask))
     }
 
-    /// Waits for events of a set.
     fn epoll_pwait2(fd: c_int, events: usize, most: c_int, time: *const timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, epoll_for(Caller::function(me), fd, events, most, time, mask))
     }
 
-    /// Makes a set of descriptors.
     fn epoll_create(size: c_int) -> c_int |me| {
         conclude!(me, epoll_make(Caller::plain(me), libc::SYS_epoll_create, size))
     }
 
-    /// Makes a set of descriptors.
     fn epoll_create1(flags: c_int) -> c_int |me| {
         conclude!(me, epoll_make(Caller::plain(me), libc::SYS_epoll_create1, flags))
     }
 
-    /// Changes a set of descriptors.
     fn epoll_ctl(set: c_int, operation: c_int, fd: c_int, event: usize) -> c_int |me| {
         conclude!(me, epoll_change(Caller::plain(me), set, operation, fd, event))
     }

@@ -1,6 +1,6 @@
 //! Locks on files: flock, lockf, and the record locks of fcntl.
 //!
-//! The form that does not block is tried, again and again when it must be.
+//! The form that does not block is tried until it succeeds.
 
 use core::ffi::c_int;
 

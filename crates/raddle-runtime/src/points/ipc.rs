@@ -124,7 +124,6 @@ interpose! {
         conclude!(me, operate(Caller::plain(me), id, operations, count, core::ptr::null()))
     }
 
-    /// Changes semaphores, but does not wait for ever.
     fn semtimedop(id: c_int, operations: *const sembuf, count: usize, time: *const timespec) -> c_int |me| {
         conclude!(me, operate(Caller::plain(me), id, operations, count, time))
     }
@@ -134,7 +133,6 @@ interpose! {
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
     }
 
-    /// Receives a message, but does not wait for ever.
     fn mq_timedreceive(fd: c_int, buffer: usize, size: usize, priority: usize, time: usize) -> isize |me| {
         let request = request(libc::SYS_mq_timedreceive, [fd as usize, buffer, size, priority, time]);
         conclude!(me, queue(Caller::function(me), libc::POLLIN, request))
@@ -145,7 +143,6 @@ interpose! {
         conclude!(me, queue(Caller::function(me), libc::POLLOUT, request))
     }
 
-    /// Sends a message, but does not wait for ever.
     fn mq_timedsend(fd: c_int, buffer: usize, size: usize, priority: c_uint, time: usize) -> c_int |me| {
         let request = request(libc::SYS_mq_timedsend, [fd as usize, buffer, size, priority as usize, time]);
         conclude!(me, queue(Caller::function(me), libc::POLLOUT, request))

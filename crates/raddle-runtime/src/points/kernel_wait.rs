@@ -46,7 +46,7 @@ pub(super) struct Caller {
 /// What a call does after a signal handler that was installed with SA_RESTART.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterHandler {
-    /// It goes on.
+    /// It continues to wait.
     Restart,
     /// It fails with EINTR all the same: see signal(7).
     Fail,
@@ -73,7 +73,7 @@ impl Caller {
         unsafe { scheduler() }.thread(self.me)
     }
 
-    /// Whether the thread is to be cancelled here. In a trapped call that is libc's to know: where it
+    /// `Err` if the thread is to be cancelled here. In a trapped call libc decides that: where it
     /// lets a call of its own be cancelled, it sends a signal, which the handler of traps holds back.
     fn err_if_cancelled(self) -> Result<(), Cancelled> {
         if cancel_is_due(self.me) && (self.cancellable || self.trapped && cancel_signal_is_pending()) {
@@ -82,7 +82,7 @@ impl Caller {
         Ok(())
     }
 
-    /// The schedule point before an operation. What comes back makes the call.
+    /// The schedule point before an operation. The returned caller makes the call.
     ///
     /// A trapped call stops only when it must wait: ld.so reads libraries and exit writes streams with
     /// a lock of libc's own held, and others would wait for that lock where we do not see it, in
@@ -101,7 +101,7 @@ impl Caller {
         thread.handled != self.handled && !(after == AfterHandler::Restart && thread.restarts)
     }
 
-    /// Waits; what ends the wait is given back unless it is cancellation.
+    /// Waits. Returns what ended the wait, unless it was a cancellation.
     pub fn wait(self, event: Event, until: Wait, deadline: u64, after: AfterHandler) -> Result<Wake, Cancelled> {
         loop {
             self.err_if_cancelled()?;
@@ -121,7 +121,7 @@ impl Caller {
         }
     }
 
-    /// The call did not wait and achieved nothing.
+    /// The call did not wait and made no progress.
     pub fn made_no_progress(self) {
         // SAFETY: the caller holds the baton.
         unsafe { scheduler() }.made_no_progress(self.me);
@@ -129,7 +129,7 @@ impl Caller {
 }
 
 /// Whether libc's own signal for cancellation waits for the calling thread. It cannot reach a fiber,
-/// where libc's books say whether it would have an effect.
+/// where libc's own fields show whether it would have an effect.
 fn cancel_signal_is_pending() -> bool {
     if crate::switch::fibers() {
         return super::cancel::libc_lets_cancel();
@@ -198,7 +198,7 @@ pub(super) struct Watched {
     entry: pollfd,
     /// The descriptor was closed during the wait, and the entry is a copy of it.
     copied: bool,
-    /// Looks that do not count, because the descriptor says that it is ready and the call that it is
+    /// Polls that do not count, because the descriptor says that it is ready and the call that it is
     /// not: a datagram for a peer whose queue is full, an error queue that is not read.
     ignored_looks: u32,
     deadline: Option<u64>,
@@ -214,7 +214,7 @@ impl Watched {
         self.entry.fd
     }
 
-    /// Makes a call until it does not say EAGAIN, and waits in between. The attempt gets the
+    /// Makes a call until it does not return EAGAIN, and waits in between. The attempt gets the
     /// descriptor, and whether to make the call although it may block: it does not.
     pub fn until_done(
         &mut self,
@@ -335,11 +335,11 @@ pub(super) fn keep_for_waiters(fd: c_int) {
 /// on files, units of semaphores, messages) to a waiting call, so the test makes the call.
 pub(super) struct Attempts {
     pub request: Request,
-    /// What it says when it would block.
+    /// What it returns when it would block.
     pub would_block: isize,
     /// When to give up; 0 after the first attempt.
     pub deadline: u64,
-    /// What signals do to it.
+    /// What it does after a signal handler.
     pub after: AfterHandler,
 }
 
@@ -359,7 +359,7 @@ unsafe fn attempt(context: *mut c_void) -> bool {
 }
 
 impl Attempts {
-    /// Makes the call, after the schedule point, until it says something else than that it would block.
+    /// Makes the call, after the schedule point, until it no longer says that it would block.
     pub unsafe fn until_done(self, caller: Caller, event: Event) -> CallResult {
         let mut context = Attempt { request: self.request, would_block: self.would_block, result: 0 };
         let pointer: *mut Attempt = &raw mut context;

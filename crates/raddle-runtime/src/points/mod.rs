@@ -115,7 +115,7 @@ pub fn result(r: isize) -> isize {
 pub struct Real {
     /// The name, ended by a zero.
     pub name: &'static c_char,
-    /// Its address; 0 while it has not been looked for.
+    /// Its address; 0 before it was looked up.
     pub found: core::sync::atomic::AtomicUsize,
 }
 
@@ -193,7 +193,7 @@ macro_rules! interpose {
         $(
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
-            // A function that never returns leaves nothing after the call.
+            // Nothing follows the call of a function that never returns.
             #[allow(unreachable_code, clippy::diverging_sub_expression)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
@@ -214,8 +214,8 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
-/// Performs a system call that was made past the interposed functions, where there is a function
-/// for it in here; `None`: it is to be made as it is.
+/// Performs a system call that was made past the interposed functions, where this folder has a function
+/// for it; `None`: it is to be made as it is.
 ///
 /// # Safety
 /// As for the system call.

@@ -166,7 +166,6 @@ interpose! {
         lock(me, mutex, EventKind::Lock, NEVER)
     }
 
-    /// Locks, but not for ever.
     fn pthread_mutex_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
         // Like the real one, which looks at the time only when it has to wait.
         if !valid(time) && !(*mutex).ready(owner(me)) {
@@ -175,7 +174,6 @@ interpose! {
         lock(me, mutex, EventKind::Lock, deadline(libc::CLOCK_REALTIME, time))
     }
 
-    /// Locks, but not for ever, by a clock of choice.
     fn pthread_mutex_clocklock(mutex: *mut Mutex, clock: c_int, time: *const timespec) -> c_int |me| {
         if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
             return libc::EINVAL;
@@ -212,7 +210,6 @@ interpose! {
         release(me, mutex)
     }
 
-    /// Makes a robust mutex usable again.
     fn pthread_mutex_consistent(mutex: *mut Mutex) -> c_int |me| {
         if shared(mutex) {
             return crate::real!(pthread_mutex_consistent: fn(*mut Mutex) -> c_int)(mutex);

@@ -9,7 +9,7 @@ use crate::control::{call_real, scheduler};
 use crate::real;
 use crate::switch::{fiber, identity};
 
-/// How the program wants the stack of a thread, when that is all that it wants (and detaching).
+/// The stack that the program asks for, if it asks for nothing else (except detaching).
 unsafe fn plain_stacks(attributes: *const c_void) -> Option<Stacks> {
     /// glibc's `struct pthread_attr`, as far as it is the same in all versions.
     #[repr(C)]
@@ -31,7 +31,7 @@ unsafe fn plain_stacks(attributes: *const c_void) -> Option<Stacks> {
     plain.then_some(Stacks { size: wanted.size as u64, guard: wanted.guard as u32, count: 1 })
 }
 
-/// Notes what stacks the run's threads have, for the next runs.
+/// Counts the stacks of the run's threads, for the next runs.
 fn count_stacks(stacks: Stacks) {
     // SAFETY: the caller holds the baton.
     let counted = &mut unsafe { scheduler() }.results().stacks;

@@ -36,7 +36,6 @@ unsafe extern "C-unwind" fn run_outside() {
 }
 
 interpose! {
-    /// Runs a routine once.
     fn pthread_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) -> c_int |me| {
         wait_through(me, Event::new(EventKind::Once, control as usize), Wait::Once(control), NEVER);
         if !(*control).done() {

@@ -122,22 +122,18 @@ interpose! {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, mode))
     }
 
-    /// Opens a file, from a directory.
     fn openat(directory: c_int, path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), directory, path, flags, mode))
     }
 
-    /// Opens a file, from a directory.
     fn openat64(directory: c_int, path: *const c_char, flags: c_int, mode: usize) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), directory, path, flags, mode))
     }
 
-    /// Opens a file, for code compiled with _FORTIFY_SOURCE.
     fn __open_2(path: *const c_char, flags: c_int) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, 0))
     }
 
-    /// Opens a file, for code compiled with _FORTIFY_SOURCE.
     fn __open64_2(path: *const c_char, flags: c_int) -> c_int |me| {
         conclude!(me, open_at(Caller::function(me), libc::AT_FDCWD, path, flags, 0))
     }

@@ -181,8 +181,8 @@ pub(super) unsafe fn poll_until(
     }
 }
 
-/// Makes a call with a time-out; `update` says that the time that is left is told, as the kernel's own
-/// ppoll and pselect do.
+/// Makes a call with a time-out; `update` says that the caller gets the time that is left, as from the kernel's own
+/// ppoll and pselect.
 pub(super) unsafe fn with_time(time: *mut timespec, update: bool, call: impl FnOnce(u64) -> CallResult) -> CallResult {
     // SAFETY: the caller's pointer.
     unsafe {
@@ -209,12 +209,10 @@ pub(super) unsafe fn poll_for(
 }
 
 interpose! {
-    /// Waits for one of several descriptors.
     fn poll(descriptors: *mut pollfd, count: nfds_t, time: c_int) -> c_int |me| {
         conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), core::ptr::null()))
     }
 
-    /// Waits for one of several descriptors, for code compiled with _FORTIFY_SOURCE.
     fn __poll_chk(descriptors: *mut pollfd, count: nfds_t, time: c_int, room: usize) -> c_int |me| {
         if room / size_of::<pollfd>() < count as usize {
             return real!(__poll_chk: fn(*mut pollfd, nfds_t, c_int, usize) -> c_int)(descriptors, count, time, room);
@@ -222,12 +220,10 @@ interpose! {
         conclude!(me, poll_until(Caller::function(me), descriptors, count, milliseconds(time), core::ptr::null()))
     }
 
-    /// Waits for one of several descriptors.
     fn ppoll(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, poll_for(Caller::function(me), descriptors, count, time, mask, false))
     }
 
-    /// Waits for one of several descriptors, for code compiled with _FORTIFY_SOURCE.
     fn __ppoll_chk(descriptors: *mut pollfd, count: nfds_t, time: *mut timespec, mask: *const u64, room: usize) -> c_int |me| {
         if room / size_of::<pollfd>() < count as usize {
             return real!(__ppoll_chk: fn(*mut pollfd, nfds_t, *mut timespec, *const u64, usize) -> c_int)(descriptors, count, time, mask, room);

@@ -1,4 +1,4 @@
-//! The process: its end, its children, and what it is told about the machine.
+//! The process: its end, its children, and what it learns about the machine.
 
 // _Exit is the C library's name.
 #![allow(non_snake_case)]
@@ -37,7 +37,7 @@ pub fn prepare() {
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
 }
 
-/// The process is about to end: others may still run before.
+/// The process is about to end: other threads may still run before that.
 fn last_point(me: ThreadId) {
     point(me, EventKind::ProcessExit, 0);
 }
@@ -69,7 +69,6 @@ unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
 }
 
 interpose! {
-    /// Ends the process with its handlers.
     #[link_section = "raddle_run"]
     fn exit(status: c_int) -> ! |me| {
         last_point(me);
@@ -86,14 +85,12 @@ interpose! {
         real!(quick_exit: fn(c_int) -> !)(status)
     }
 
-    /// Ends the process at once.
     fn _exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
         sys::exit_group(status)
     }
 
-    /// Ends the process at once.
     fn _Exit(status: c_int) -> ! |me| {
         last_point(me);
         failure::record(scheduler(), Outcome::Exited);
@@ -154,14 +151,13 @@ interpose! {
         }))
     }
 
-    /// Starts a program, found in PATH.
     fn posix_spawnp(pid: *mut c_int, path: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int |me| {
         with_child(me, || call_real(me, || {
             real!(posix_spawnp: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
         }))
     }
 
-    /// Pinning is the campaign's business.
+    /// Ignored: raddle pins the process.
     fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |_| {
         let _ = (pid, size, set);
         failure::needs_os_threads(OsReason::Affinity);
@@ -169,7 +165,7 @@ interpose! {
         0
     }
 
-    /// Pinning is the campaign's business.
+    /// Ignored: raddle pins the process.
     fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |_| {
         let _ = (thread, size, set);
         failure::needs_os_threads(OsReason::Affinity);

@@ -1,4 +1,4 @@
-//! How many processors there are: as many as the campaign says, on every machine. Libraries ask in
+//! How many processors there are: the number that the campaign sets, on every machine. Libraries ask in
 //! their constructors, so the answer is the same before the run starts.
 
 use core::ffi::c_int;
@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use crate::control::{self, call_real, current, LeaveOnDrop, Mode};
 use crate::real;
 
-/// What the program is told; `None`: the truth.
+/// The number that is set; `None`: the program gets the real one.
 fn configured() -> Option<u32> {
     match control::mode() {
         Mode::PassThrough => None,
@@ -18,21 +18,18 @@ fn configured() -> Option<u32> {
     }
 }
 
-/// How many processors are online.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn get_nprocs() -> c_int {
     // SAFETY: the real function takes no arguments.
     configured().map_or_else(|| unsafe { real!(get_nprocs: fn() -> c_int)() }, |n| n as c_int)
 }
 
-/// How many processors are configured.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn get_nprocs_conf() -> c_int {
     // SAFETY: the real function takes no arguments.
     configured().map_or_else(|| unsafe { real!(get_nprocs_conf: fn() -> c_int)() }, |n| n as c_int)
 }
 
-/// Facts about the system.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn sysconf(name: c_int) -> i64 {
     let asks = name == libc::_SC_NPROCESSORS_ONLN || name == libc::_SC_NPROCESSORS_CONF;

@@ -54,7 +54,7 @@ unsafe fn lock(me: ThreadId, rwlock: *mut RwLock, what: For, deadline: u64) -> c
     }
 }
 
-/// Where readers leave word that they have read, for the next writer.
+/// The key at which readers release, for the next writer to acquire.
 fn readers(key: usize) -> usize {
     key + 1
 }
@@ -155,32 +155,26 @@ interpose! {
         lock(me, rwlock, For::Writing, NEVER)
     }
 
-    /// Locks for reading, but does not wait for ever.
     fn pthread_rwlock_timedrdlock(rwlock: *mut RwLock, time: *const timespec) -> c_int |me| {
         timed(me, rwlock, For::Reading, libc::CLOCK_REALTIME, time)
     }
 
-    /// Locks for writing, but does not wait for ever.
     fn pthread_rwlock_timedwrlock(rwlock: *mut RwLock, time: *const timespec) -> c_int |me| {
         timed(me, rwlock, For::Writing, libc::CLOCK_REALTIME, time)
     }
 
-    /// Locks for reading, but does not wait for ever, by a clock of choice.
     fn pthread_rwlock_clockrdlock(rwlock: *mut RwLock, clock: c_int, time: *const timespec) -> c_int |me| {
         timed(me, rwlock, For::Reading, clock, time)
     }
 
-    /// Locks for writing, but does not wait for ever, by a clock of choice.
     fn pthread_rwlock_clockwrlock(rwlock: *mut RwLock, clock: c_int, time: *const timespec) -> c_int |me| {
         timed(me, rwlock, For::Writing, clock, time)
     }
 
-    /// Tries to lock for reading.
     fn pthread_rwlock_tryrdlock(rwlock: *mut RwLock) -> c_int |me| {
         try_lock(me, rwlock, For::Reading)
     }
 
-    /// Tries to lock for writing.
     fn pthread_rwlock_trywrlock(rwlock: *mut RwLock) -> c_int |me| {
         try_lock(me, rwlock, For::Writing)
     }

@@ -108,7 +108,7 @@ pub(super) unsafe fn select_until(
     }
 }
 
-/// select(2): the time that is left is told.
+/// select(2): the caller gets the time that is left.
 pub(super) unsafe fn select_for(caller: Caller, highest: c_int, sets: [*mut u64; 3], time: *mut timeval) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe {
@@ -157,12 +157,10 @@ pub(super) unsafe fn mask_of(pointer: *const *const u64) -> *const u64 {
 }
 
 interpose! {
-    /// Waits for descriptors in sets.
     fn select(highest: c_int, read: *mut u64, write: *mut u64, except: *mut u64, time: *mut timeval) -> c_int |me| {
         conclude!(me, select_for(Caller::function(me), highest, [read, write, except], time))
     }
 
-    /// Waits for descriptors in sets.
     fn pselect(highest: c_int, read: *mut u64, write: *mut u64, except: *mut u64, time: *mut timespec, mask: *const u64) -> c_int |me| {
         conclude!(me, select_pointers(Caller::function(me), highest, [read, write, except], time, mask, false))
     }

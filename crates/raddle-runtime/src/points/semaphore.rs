@@ -94,7 +94,6 @@ interpose! {
         }
     }
 
-    /// Takes a unit, but does not wait for ever.
     fn sem_timedwait(semaphore: *mut Semaphore, time: *const timespec) -> c_int |me| {
         if !valid(time) && !(*semaphore).ready() {
             return fail(EINVAL);
@@ -105,7 +104,6 @@ interpose! {
         }
     }
 
-    /// Takes a unit, but does not wait for ever, by a clock of choice.
     fn sem_clockwait(semaphore: *mut Semaphore, clock: c_int, time: *const timespec) -> c_int |me| {
         if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || (!valid(time) && !(*semaphore).ready()) {
             return fail(EINVAL);
@@ -116,7 +114,6 @@ interpose! {
         }
     }
 
-    /// Tries to take a unit.
     fn sem_trywait(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemTry, semaphore as usize);
         let error = if (*semaphore).shared() {

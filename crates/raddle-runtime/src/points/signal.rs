@@ -174,7 +174,7 @@ pub(super) unsafe fn send_to_thread(me: ThreadId, pid: c_int, tid: c_int, signal
         let s = scheduler();
         let target = (0..s.created).find(|&i| s.threads[i].life == Life::Alive && s.threads[i].tid == tid);
         match target {
-            // A fault signal to oneself is how abort ends: at once.
+            // abort ends with a fault signal to itself: delivered at once.
             Some(i) if pid == sys::getpid() && !(i == me.index() && is_fault(signal)) => {
                 send_here(me, Some(ThreadId(i as u16)), signal)
             }
@@ -335,7 +335,7 @@ unsafe fn install_plain(signal: c_int, handler: usize, flags: c_int) -> usize {
 }
 
 interpose! {
-    /// Says what is to happen on a signal.
+    /// Sets the action of a signal.
     fn sigaction(signal: c_int, new: *const SignalAction, old: *mut SignalAction) -> c_int |_| {
         let action = new.as_ref().map(|n| Action { handler: n.handler, flags: n.flags, mask: n.mask[0] });
         match change(signal, action) {
@@ -353,27 +353,25 @@ interpose! {
         }
     }
 
-    /// Says what is to happen on a signal, in the BSD way.
+    /// Sets the action of a signal, in the BSD way.
     fn signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESTART)
     }
 
-    /// Says what is to happen on a signal, in the BSD way.
+    /// Sets the action of a signal, in the BSD way.
     fn bsd_signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESTART)
     }
 
-    /// Says what is to happen on a signal, in the System V way.
+    /// Sets the action of a signal, in the System V way.
     fn __sysv_signal(signal: c_int, handler: usize) -> usize |_| {
         install_plain(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER)
     }
 
-    /// Changes which signals the thread blocks.
     fn pthread_sigmask(how: c_int, new: *const u64, old: *mut u64) -> c_int |me| {
         -change_mask(me, how, new, old) as c_int
     }
 
-    /// Changes which signals the thread blocks.
     fn sigprocmask(how: c_int, new: *const u64, old: *mut u64) -> c_int |me| {
         result(change_mask(me, how, new, old)) as c_int
     }
@@ -392,12 +390,10 @@ interpose! {
         result(send_here(me, Some(me), signal)) as c_int
     }
 
-    /// Sends a signal to a process.
     fn kill(pid: c_int, signal: c_int) -> c_int |me| {
         result(send_to_process(me, pid, signal)) as c_int
     }
 
-    /// Sends a signal to a thread.
     fn pthread_kill(handle: usize, signal: c_int) -> c_int |me| {
         match scheduler().pointers.get(handle) {
             Some(t) if scheduler().threads[t.index()].life == Life::Alive => -send_here(me, Some(t), signal) as c_int,
@@ -406,7 +402,6 @@ interpose! {
         }
     }
 
-    /// Sends a signal to a thread by its kernel id.
     fn tgkill(pid: c_int, tid: c_int, signal: c_int) -> c_int |me| {
         result(send_to_thread(me, pid, tid, signal)) as c_int
     }
@@ -449,7 +444,6 @@ interpose! {
         result(n) as c_int
     }
 
-    /// Waits for a signal of a set, but not for ever.
     fn sigtimedwait(set: *const u64, info: *mut libc::siginfo_t, time: *const timespec) -> c_int |me| {
         if !time.is_null() && !valid(time) {
             return fail(EINVAL);
@@ -463,7 +457,6 @@ interpose! {
         result(n) as c_int
     }
 
-    /// An alternate stack for handlers.
     fn sigaltstack(new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int |me| {
         let here = 0u8;
         result(-alternate::change(me, &raw const here as usize, new, old) as isize) as c_int

@@ -22,7 +22,7 @@ pub(super) fn message(buffers: &[iovec]) -> msghdr {
     message
 }
 
-/// What getsockopt(2) says; 0 when it says nothing.
+/// An option of a socket; 0 if getsockopt(2) fails.
 pub(super) fn option(fd: c_int, name: c_int) -> c_int {
     let mut value: c_int = 0;
     let mut size = size_of::<c_int>() as socklen_t;
@@ -33,7 +33,7 @@ pub(super) fn option(fd: c_int, name: c_int) -> c_int {
 
 /// Receives a message, after the schedule point.
 pub(super) unsafe fn receive(caller: Caller, fd: c_int, message: &mut msghdr, flags: c_int) -> CallResult {
-    // These never block, and what poll says is not about them.
+    // These never block, and poll says nothing about them.
     let at_once = flags & (libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE | libc::MSG_OOB) != 0;
     let mut watched = Watched::new(fd, libc::POLLIN);
     // SAFETY: the caller's message.
@@ -47,7 +47,7 @@ pub(super) unsafe fn receive(caller: Caller, fd: c_int, message: &mut msghdr, fl
             message.msg_controllen = control;
             syscall!(libc::SYS_recvmsg, fd, message as *mut _, flags | libc::MSG_DONTWAIT)
         })?;
-        // A look at what comes next is not repeated: it would start from the same byte again.
+        // MSG_PEEK is not repeated: it would start from the same byte again.
         let all = flags & (libc::MSG_WAITALL | libc::MSG_PEEK) == libc::MSG_WAITALL;
         if all && received > 0 {
             return receive_rest(caller, &mut watched, fd, message, received, flags);
@@ -147,7 +147,7 @@ unsafe fn send_rest(
     Ok(pieces.done as isize)
 }
 
-/// The books on a call that did not wait.
+/// Accounts for a call that did not wait.
 fn once(caller: Caller, result: isize) -> isize {
     if result == AGAIN {
         // SAFETY: the caller holds the baton.
@@ -287,7 +287,6 @@ interpose! {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, core::ptr::null_mut(), core::ptr::null_mut()))
     }
 
-    /// Receives, for code compiled with _FORTIFY_SOURCE.
     fn __recv_chk(fd: c_int, buffer: usize, size: usize, room: usize, flags: c_int) -> isize |me| {
         if size > room {
             return real!(__recv_chk: fn(c_int, usize, usize, usize, c_int) -> isize)(fd, buffer, size, room, flags);
@@ -295,12 +294,10 @@ interpose! {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, core::ptr::null_mut(), core::ptr::null_mut()))
     }
 
-    /// Receives, and says from whom.
     fn recvfrom(fd: c_int, buffer: usize, size: usize, flags: c_int, name: *mut c_void, name_size: *mut socklen_t) -> isize |me| {
         conclude!(me, receive_from(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }
 
-    /// Receives, and says from whom, for code compiled with _FORTIFY_SOURCE.
     fn __recvfrom_chk(fd: c_int, buffer: usize, size: usize, room: usize, flags: c_int, name: *mut c_void, name_size: *mut socklen_t) -> isize |me| {
         if size > room {
             return real!(__recvfrom_chk: fn(c_int, usize, usize, usize, c_int, *mut c_void, *mut socklen_t) -> isize)(fd, buffer, size, room, flags, name, name_size);
@@ -320,7 +317,6 @@ interpose! {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, core::ptr::null(), 0))
     }
 
-    /// Sends to an address.
     fn sendto(fd: c_int, buffer: usize, size: usize, flags: c_int, name: *const c_void, name_size: socklen_t) -> isize |me| {
         conclude!(me, send_to(Caller::function(me), fd, buffer, size, flags, name, name_size))
     }

@@ -1,5 +1,6 @@
 //! The guards of C++ variables that are initialised at their first use: the library that keeps them is not
-//! instrumented, so their order is said here. What they do is left to the library, whose futexes are seen.
+//! instrumented, so the order that they make is told to the detector here. The rest is left to the library, whose
+//! futexes are visible.
 
 use core::ffi::{c_int, c_void};
 
@@ -13,7 +14,6 @@ interpose! {
         first
     }
 
-    /// The variable is there.
     fn __cxa_guard_release(guard: *mut c_void) |me| {
         race::release(me, guard as usize);
         real!(__cxa_guard_release: fn(*mut c_void))(guard);

@@ -1,5 +1,5 @@
 //! Calls of functions that the user named (`--sync-function`, NeedlePoint's user-specified
-//! synchronization): a breakpoint at the function's first byte, and while a call is on, one where it
+//! synchronization): a breakpoint at the function's first byte and, during a call, one where it
 //! returns to.
 //!
 //! At a breakpoint the thread passes a schedule point; then the original byte is put back, one
@@ -22,7 +22,7 @@ use crate::syscall;
 const BREAKPOINT: u8 = 0xcc;
 const TRAP_FLAG: i64 = 0x100;
 
-/// Calls that are on at once, at most; of more, the ends are not seen.
+/// The most calls in progress; of others, the ends are not seen.
 const CALLS: usize = 256;
 
 /// A place with a breakpoint.
@@ -124,7 +124,7 @@ impl Patched {
         }
     }
 
-    /// One call less returns to a place.
+    /// A call no longer returns to a place.
     unsafe fn leave(&mut self, address: usize) {
         let Some(site) = self.find(address) else { return };
         site.users -= 1;
@@ -209,7 +209,7 @@ unsafe fn write_byte(address: usize, byte: u8) {
     }
 }
 
-/// SIGTRAP: says whether it was one of our breakpoints or steps.
+/// SIGTRAP. Returns whether it was one of our breakpoints or steps.
 pub unsafe fn on_trap(context: *mut c_void) -> bool {
     // SAFETY: the kernel's context of this signal; the thread that traps holds the baton. The books are taken
     // anew after the point, where others may have changed them.

@@ -487,7 +487,6 @@ pub unsafe extern "C-unwind" fn pthread_create(
 
 interpose! {
 
-    /// Waits for a thread's end.
     #[link_section = "raddle_run"]
     fn pthread_join(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         match join(me, handle, value, NEVER) {
@@ -496,7 +495,6 @@ interpose! {
         }
     }
 
-    /// Asks whether a thread has ended.
     fn pthread_tryjoin_np(handle: usize, value: *mut *mut c_void) -> c_int |me| {
         point(me, EventKind::Join, handle);
         match scheduler().pointers.get(handle) {
@@ -509,7 +507,6 @@ interpose! {
         }
     }
 
-    /// Waits for a thread's end, but not for ever.
     fn pthread_timedjoin_np(handle: usize, value: *mut *mut c_void, time: *const timespec) -> c_int |me| {
         if !time.is_null() && !valid(time) {
             return EINVAL;
@@ -520,7 +517,6 @@ interpose! {
         }
     }
 
-    /// Waits for a thread's end, but not for ever, by a clock of choice.
     fn pthread_clockjoin_np(handle: usize, value: *mut *mut c_void, clock: c_int, time: *const timespec) -> c_int |me| {
         if !time.is_null() && !valid(time) {
             return EINVAL;

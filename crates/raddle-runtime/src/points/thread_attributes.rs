@@ -301,7 +301,7 @@ unsafe fn abandon(me: ThreadId, head: usize) {
     const TID_MASK: u32 = 0x3fff_ffff;
     const OWNER_DIED: u32 = 0x4000_0000;
     const WAITERS: u32 = 0x8000_0000;
-    /// Lists of the kernel are as long as this at most.
+    /// The kernel follows a list up to this length.
     const LONGEST: usize = 2048;
     // SAFETY: the thread's own list, as it said; the baton. A list that is not readable would have been
     // left alone by the kernel, and is the program's error here.
@@ -368,7 +368,7 @@ interpose! {
         }
     }
 
-    /// Facts and wishes about a thread or the process.
+    /// Gets and sets attributes of a thread or the process.
     fn prctl(option: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int |me| {
         if option == libc::PR_SET_SECCOMP || option == libc::PR_SET_TIMERSLACK {
             failure::needs_os_threads(OsReason::ThreadState);
@@ -384,7 +384,6 @@ interpose! {
         real!(pthread_getcpuclockid: fn(usize, *mut c_int) -> c_int)(handle, clock)
     }
 
-    /// Sets a thread's scheduling class.
     fn pthread_setschedparam(handle: usize, policy: c_int, parameters: *const c_void) -> c_int |me| {
         failure::needs_os_threads(OsReason::Affinity);
         call_real(me, || real!(pthread_setschedparam: fn(usize, c_int, *const c_void) -> c_int)(handle, policy, parameters))

@@ -106,7 +106,6 @@ pub unsafe extern "C-unwind" fn __pthread_key_create(key: *mut u32, destructor: 
     unsafe { pthread_key_create(key, destructor) }
 }
 
-/// Makes a key, for C11.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn tss_create(key: *mut u32, destructor: usize) -> c_int {
     // SAFETY: the caller's pointer.
@@ -126,7 +125,6 @@ pub unsafe extern "C-unwind" fn pthread_key_delete(key: u32) -> c_int {
     unsafe { real!(pthread_key_delete: fn(u32) -> c_int)(key) }
 }
 
-/// Forgets a key, for C11.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn tss_delete(key: u32) {
     note(key, 0);

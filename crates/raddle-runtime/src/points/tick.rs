@@ -17,7 +17,7 @@ use crate::points::{errno, set_errno};
 use crate::signals::action::install;
 use crate::syscall;
 
-/// CPU time between two looks. Long enough that ordinary computing between two points, which is
+/// CPU time between two ticks. Long enough that ordinary computing between two points, which is
 /// repeatable, is left alone.
 const TICK_MICROSECONDS: i64 = 250_000;
 
@@ -62,7 +62,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     let _leave = LeaveOnDrop::armed();
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
-        // `current` has entered a lease into the books.
+        // `current` has accounted for a lease.
         let points = scheduler().results().points;
         let seen = LAST_POINTS.0.get().replace(points);
         if seen != points {

@@ -54,7 +54,7 @@ pub(super) fn from_now(duration: u64) -> u64 {
     now.saturating_add(duration).min(NEVER - 1)
 }
 
-/// Sleeps until a deadline; says whether a signal ended the sleep.
+/// Sleeps until a deadline. Returns whether a signal ended the sleep.
 ///
 /// # Safety
 /// A sleep is a cancellation point: nothing in the calling frames may need to be dropped.
@@ -139,7 +139,6 @@ pub unsafe extern "C-unwind" fn clock_gettime(clock: c_int, time: *mut timespec)
     }
 }
 
-/// Reads the wall clock.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_void) -> c_int {
     // SAFETY: the caller's pointer.
@@ -157,7 +156,6 @@ pub unsafe extern "C-unwind" fn gettimeofday(time: *mut timeval, zone: *mut c_vo
     }
 }
 
-/// Reads the wall clock in seconds.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn time(result: *mut libc::time_t) -> libc::time_t {
     // SAFETY: the caller's pointer.
@@ -218,7 +216,6 @@ interpose! {
         }
     }
 
-    /// Sleeps by a clock of choice.
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int |me| {
         if !valid(time) || (*time).tv_sec < 0 {
             return EINVAL;

@@ -1,5 +1,5 @@
 //! System calls on descriptors, children and files that were made past the interposed functions:
-//! stdio, the resolver, inline assembly. They are the same operations, but cancelling is left to libc.
+//! stdio, the resolver, inline assembly. They are the same operations, except that cancelling is left to libc.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -17,7 +17,7 @@ use crate::syscall;
 
 static ATTACHED: AtomicBool = AtomicBool::new(false);
 
-/// Finds the block and maps it; once. Calls nothing of libc, because an allocator may ask us about
+/// Finds the block and maps it, once. Calls nothing of libc, because an allocator may ask us about
 /// the machine while it sets itself up.
 pub fn attach() {
     if ATTACHED.swap(true, Ordering::Relaxed) {

@@ -48,13 +48,13 @@ pub struct Options {
 static HAS_CHECKS: AtomicBool = AtomicBool::new(false);
 /// Checks that were reached.
 static REACHED: AtomicU32 = AtomicU32::new(0);
-/// 1 while a check is on, 2 when others wait for its end.
+/// 1 while a check is in progress, 2 if others wait for its end.
 static BUSY: AtomicU32 = AtomicU32::new(0);
 /// The run is made for the second time.
 static REPEATED: AtomicBool = AtomicBool::new(false);
 /// The body has been run once.
 static WARMED_UP: AtomicBool = AtomicBool::new(false);
-/// Everything that the first check sets up has been set up.
+/// What the first check sets up is done.
 static SET_UP: AtomicBool = AtomicBool::new(false);
 
 /// Whether the program has checks; found out once, before main.
@@ -131,7 +131,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_check(
         }
         enter();
         let number = REACHED.fetch_add(1, Ordering::Relaxed) + 1;
-        // Another one's campaign: a body that is not under control might hang or end the process.
+        // The campaign is of another check: a body that is not under control might hang or end the process.
         let result = if number == block.settings.check_number { serve(block, options, body, argument) } else { 0 };
         leave();
         result
@@ -152,7 +152,7 @@ pub unsafe extern "C-unwind" fn raddle_runtime_failed(text: *const c_char, lengt
     }
 }
 
-/// What is to be said about the last check that did not pass.
+/// Copies the report on the last check that did not pass. Returns its length.
 #[cfg_attr(not(test), no_mangle)]
 pub unsafe extern "C-unwind" fn raddle_runtime_report(buffer: *mut c_char, size: usize) -> usize {
     let Some(block) = control::block() else { return 0 };
@@ -187,7 +187,7 @@ fn write_report(block: &Block, text: core::fmt::Arguments<'_>) {
     let _ = Into(report, 0).write_fmt(text);
 }
 
-/// One check at a time: libtest runs tests beside each other.
+/// One check at a time: libtest runs tests in parallel.
 fn enter() {
     while BUSY.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
         if BUSY.compare_exchange(1, 2, Ordering::Relaxed, Ordering::Relaxed) != Err(0) {
@@ -253,7 +253,7 @@ unsafe fn request_of(options: *const Options) -> CheckRequest {
 
 /// What the first check needs: the calling thread becomes the main thread of all runs.
 unsafe fn set_up(block: &'static Block) {
-    // SAFETY: the caller is outside control, and one check is on at a time.
+    // SAFETY: the caller is outside control, and one check runs at a time.
     unsafe {
         crate::signals::kernel::take_over();
         if SET_UP.swap(true, Ordering::Relaxed) {
@@ -281,7 +281,7 @@ unsafe fn stop_control() {
     control::set_mode(Mode::PassThrough);
 }
 
-/// Makes a series of runs; says whether one failed.
+/// Makes a series of runs. Returns whether one failed.
 unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int {
     let (first, last) = (block.settings.first_run, block.settings.last_run);
     let summaries = &raw const block.summaries as *mut [Summary; SUMMARIES];
@@ -307,7 +307,7 @@ unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int
                 return 1;
             }
             if race::has_reportable(block) {
-                // The command line looks at it, and goes on behind it.
+                // The command line looks at it, and continues with the next run.
                 return 0;
             }
             if run.is_power_of_two() && !replays && can_be_repeated() {
@@ -332,7 +332,7 @@ unsafe fn can_be_repeated() -> bool {
     results.log_len < capacity && results.escapes & !REPEATABLE == 0
 }
 
-/// Escapes that do not make a run unrepeatable.
+/// Escapes after which a run can still be repeated.
 const REPEATABLE: u64 = 1 << Escape::Futex as u32;
 
 unsafe fn report_leak() {
@@ -353,7 +353,7 @@ unsafe fn summary() -> Summary {
     Summary::from(&*results)
 }
 
-/// Makes one run; says whether the body failed. `None`: the policy has no schedule left.
+/// Makes one run. Returns whether the body failed. `None`: the policy has no schedule left.
 unsafe fn iterate(seed: u64, kind: RunKind, body: Body, argument: *mut c_void) -> Option<bool> {
     // SAFETY: all other threads of the run before have ended.
     unsafe {

@@ -19,10 +19,10 @@ use crate::{control, syscall};
 
 /// The status of a process that the runtime ended; the command line goes by the outcome instead.
 const STATUS: i32 = 125;
-/// How long a frozen run waits to be looked at.
+/// How long a frozen run waits for the command line.
 const FREEZE_LIMIT: u64 = 60_000_000_000;
 
-/// Every thread waits for another.
+/// Ends the run: no thread can ever go on.
 pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
     if scheduler.ending {
         // The body of a check has returned: threads that still wait were left behind.
@@ -63,7 +63,7 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     sys::exit_group(STATUS)
 }
 
-/// Fibers cannot give what the program asks for: this run is given up, to be made again with OS
+/// Fibers cannot do what the program asks for: this run is given up, and repeated with OS
 /// threads. Returns when it runs on OS threads already.
 pub fn needs_os_threads(reason: OsReason) {
     if !crate::switch::fibers() || control::mode() != control::Mode::Controlled {
@@ -77,7 +77,7 @@ pub fn needs_os_threads(reason: OsReason) {
     sys::exit_group(STATUS)
 }
 
-/// The runtime itself is wrong.
+/// Ends the process because of a defect in the runtime itself.
 pub fn internal(message: fmt::Arguments<'_>) -> ! {
     if let Some(block) = control::block() {
         let block = block as *const Block as *mut Block;

@@ -138,7 +138,7 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                     series::prepare(block, run);
                 }
                 if input_flags >= 0 {
-                    // What an earlier run has made of them.
+                    // An earlier run may have changed them.
                     syscall!(libc::SYS_fcntl, 0, libc::F_SETFL, input_flags);
                 }
                 let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
@@ -148,7 +148,7 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                     return policy;
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
-                // A good run of a series is not worth a word.
+                // A good run of a series is not reported.
                 if run == 0 || !series::count_good_run(block, scratch, run - first, status) || run == last {
                     break status;
                 }
@@ -187,7 +187,7 @@ unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
     status
 }
 
-/// Ends every child of this process. Apart, so that its buffer is not on the stack of the server, which
+/// Ends every child of this process. A function of its own, so that its buffer is not on the stack of the server, which
 /// copies what it writes to after each fork.
 #[cold]
 #[inline(never)]

@@ -6,7 +6,7 @@
 
 use raddle_protocol::runtime_note::RuntimeNote;
 
-/// Tells a raddle that reads the file which build this is.
+/// Tells raddle, which reads the file, which build this is.
 #[used]
 // The name is `raddle_protocol::runtime_note::SECTION`. The linker keeps notes even if nothing refers to them.
 #[link_section = ".note.raddle.runtime"]

@@ -17,7 +17,7 @@ use crate::os::sys;
 
 const MOST: usize = 16;
 
-/// Bytes of a policy's state that there is memory for.
+/// The most bytes that a policy's state may have.
 pub const STATE_SIZE: usize = 1 << 20;
 
 struct Registered(UnsafeCell<[Option<&'static Descriptor>; MOST]>);
@@ -49,7 +49,7 @@ pub fn find(name: &str) -> Option<&'static Descriptor> {
     all().find(|d| d.name == name)
 }
 
-/// Stops the build when the runtime could not use the policy.
+/// Stops the build if the runtime could not use the policy.
 pub const fn validated(descriptor: &'static Descriptor) -> &'static Descriptor {
     policy_list::assert_valid(descriptor);
     let outlives_runs = matches!(descriptor.kind, Kind::Systematic);
@@ -67,7 +67,7 @@ macro_rules! register {
         $crate::runtime!();
         const _: () = {
             extern "C" fn __raddle_register() {
-                // No item of ours: the expression means what it means at the caller's.
+                // No item of ours is named here, so the expression means what it means at the caller's.
                 $($crate::macro_support::register(const { $crate::macro_support::validated(&$descriptor) });)+
             }
             #[used]

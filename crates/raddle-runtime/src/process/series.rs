@@ -1,5 +1,5 @@
-//! A series of runs by the fork server: those that end well are counted here, without a word to the
-//! command line, which would cost as much as a tenth of the run.
+//! A series of runs by the fork server: good runs are counted here, without telling the
+//! command line, which would cost a tenth of the run.
 
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::{race, syscall};
 /// Makes the block ready for the next run of the series.
 ///
 /// # Safety
-/// No run is on.
+/// No run is in progress.
 #[link_section = "raddle_run"]
 pub unsafe fn prepare(block: &Block, run: u64) {
     let block = block as *const Block as *mut Block;
@@ -26,7 +26,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
     }
 }
 
-/// Whether a run ended well, as far as can be told here; then it is noted.
+/// Notes a run that ended well. Returns whether it did, as far as can be seen here.
 ///
 /// # Safety
 /// The run is over.
@@ -52,7 +52,7 @@ pub unsafe fn count_good_run(block: &Block, scratch: i32, index: u64, status: c_
     true
 }
 
-/// What a good run printed is of no interest.
+/// Drops what a good run has printed.
 fn forget_output() {
     for fd in [1, 2] {
         // SAFETY: the kernel fills the structure.
@@ -65,7 +65,7 @@ fn forget_output() {
     }
 }
 
-/// The scratch directory of a series, held open: to open it after each run would cost as much as the
+/// The scratch directory of a series, kept open: to open it after each run would cost as much as the
 /// rest of what the server does then. -1: there is none.
 ///
 /// # Safety
@@ -76,7 +76,7 @@ pub unsafe fn open_scratch(block: &Block) -> i32 {
     unsafe { syscall!(sys::SYS_open, block.settings.scratch.as_ptr(), flags) as i32 }
 }
 
-/// Whether a directory has no entries but itself and its parent.
+/// Whether a directory has no entries except itself and its parent.
 fn is_empty(directory: i32) -> bool {
     let mut buffer = [0u8; 256];
     // SAFETY: a buffer of the length given.

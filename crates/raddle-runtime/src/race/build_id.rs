@@ -5,7 +5,7 @@ const LOAD: u32 = 1;
 const GNU_BUILD_ID: u32 = 3;
 
 /// The build-id in the first part of a loaded file, which begins with the file's header. `None` for a file
-/// without one, and for data that is no ELF file.
+/// without one, and for data that is not an ELF file.
 pub fn of_image(image: &[u8]) -> Option<&[u8]> {
     if image.get(..5)? != b"\x7fELF\x02" {
         return None;

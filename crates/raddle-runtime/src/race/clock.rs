@@ -1,6 +1,6 @@
 //! Vector clocks: how far each thread has come, as far as another thread knows.
 
-/// A vector clock: one number for each thread, in memory of [`Pool`]. Zeroed, it knows of nothing.
+/// A vector clock: one number for each thread, in memory of [`Pool`]. Empty when zeroed.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Clock {
@@ -8,14 +8,14 @@ pub struct Clock {
     length: u32,
 }
 
-/// Where clocks keep their numbers. Memory is given out only: a run ends before it is used up, or stops
+/// Where clocks keep their numbers. Memory is never freed: a run ends before it is used up, or stops
 /// to keep clocks.
 #[repr(C)]
 pub struct Pool {
     used: u32,
 }
 
-/// Numbers in the pool, at most.
+/// The most numbers in the pool.
 pub const NUMBERS: usize = 1 << 28;
 
 /// The shortest clock, so that the first few threads need no growing.
@@ -42,7 +42,7 @@ impl Pool {
         self.used = 0;
     }
 
-    /// Makes room for thread `t` in the clock. Says whether there was memory for it.
+    /// Makes room for thread `t` in the clock. Returns whether there was memory for it.
     ///
     /// # Safety
     /// `numbers` is the pool's memory.

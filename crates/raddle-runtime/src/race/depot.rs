@@ -14,7 +14,7 @@ struct Node {
 /// A stack; 0 is the empty one.
 pub type Stack = u32;
 
-/// Stacks, at most: their numbers have 24 bits.
+/// The most stacks: their numbers have 24 bits.
 pub const STACKS: usize = 1 << 23;
 
 /// All stacks. Valid when zeroed.

@@ -3,7 +3,7 @@
 //!
 //! Order comes from the model's operations, from atomics by the rules of C11 and C++20, and from what
 //! enters and leaves the kernel. It is kept as vector clocks (`clock`); accesses are kept as epochs in
-//! shadow memory (`shadow`). Where it is in doubt whether something orders two accesses, it does: a race
+//! shadow memory (`shadow`). In doubt two accesses count as ordered: a race
 //! that is reported is one.
 //!
 //! All memory of the detector lies in one reservation, of which a run touches what it needs.
@@ -29,11 +29,11 @@ pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, en
 pub use report::has_reportable;
 pub use shadow::AccessKind;
 
-/// Words of shadow memory, at most.
+/// The most words of shadow memory.
 const WORDS: usize = 1 << 25;
-/// Objects and atomics with a clock, at most.
+/// The most objects and atomics with a clock.
 const OBJECTS: usize = 1 << 23;
-/// Blocks of the heap, at most.
+/// The most heap allocations.
 const ALLOCATIONS: usize = 1 << 23;
 /// Frames of a thread's stack that are kept.
 const DEPTH: usize = 1000;
@@ -71,7 +71,7 @@ struct Frame {
     sp: u32,
 }
 
-/// A block of the heap. Valid when zeroed.
+/// A heap allocation. Valid when zeroed.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Allocation {
@@ -81,7 +81,7 @@ struct Allocation {
     thread: u32,
 }
 
-/// The detector's books. Valid when zeroed.
+/// What the detector knows. Valid when zeroed.
 #[repr(C)]
 pub struct Detector {
     shadow: Shadow,
@@ -223,7 +223,7 @@ pub unsafe fn forget(address: usize, size: usize) {
     }
 }
 
-/// A block of the heap was allocated.
+/// Memory was allocated on the heap.
 ///
 /// # Safety
 /// `me` holds the baton, and races are looked for.
@@ -238,7 +238,7 @@ pub unsafe fn allocated(me: ThreadId, address: usize, size: usize, pc: usize) {
     }
 }
 
-/// A block of the heap is about to be freed: that touches all of it.
+/// A heap allocation is about to be freed: that touches all of it.
 ///
 /// # Safety
 /// As for [`allocated`].
@@ -246,7 +246,7 @@ pub unsafe fn freed(me: ThreadId, address: usize, pc: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         let Some(block) = detector().heap.get(HEAP as *mut u8, address as u64) else { return };
-        // A use of the first bytes of a freed block is a use of the block.
+        // A use of the first bytes of a freed allocation is a use of the allocation.
         let size = core::mem::take(&mut block.size) as usize;
         if size != 0 {
             access(me, address, size.min(64), AccessKind::WRITE, pc);
@@ -300,7 +300,7 @@ pub unsafe fn leave(me: ThreadId, sp: usize) {
     }
 }
 
-/// Takes off functions that were left without a word, by longjmp: they stood below where the thread is
+/// Removes functions that were left by longjmp: their frames were below where the thread is
 /// now. A place far away is another stack, that of a signal handler or a coroutine.
 #[inline(always)]
 fn left_behind(mine: &mut Thread, sp: u32) {

@@ -1,4 +1,4 @@
-//! What is said about a race: both accesses with their stacks, and the block of the heap.
+//! The report of a race: both accesses with their stacks, and the heap allocation.
 
 use core::ops::Range;
 
@@ -25,7 +25,7 @@ impl Pairs {
         self.count = 0;
     }
 
-    /// Notes a pair; says whether it is new. When there is no room, nothing is new.
+    /// Notes a pair. Returns whether it is new. When there is no room, nothing is new.
     fn insert(&mut self, pair: (usize, usize)) -> bool {
         if self.pair[..self.count].contains(&pair) || self.count == PAIRS {
             return false;
@@ -36,7 +36,7 @@ impl Pairs {
     }
 }
 
-/// Whether the command line wants to know of a race of the last run.
+/// Whether the last run had a race that must be reported.
 pub fn has_reportable(block: &Block) -> bool {
     let fails = block.settings.run.fail_on_race;
     block.races.new_races > 0 || fails && block.races.count > 0

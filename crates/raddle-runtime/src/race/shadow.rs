@@ -3,7 +3,7 @@
 //! An access is kept as an epoch, after FastTrack (Flanagan and Freund, 2009): the thread and its clock at
 //! the time. It happens before another access if the clock is known to the other's thread. Deviations:
 //! three accesses are kept for each eight bytes, whatever they are, and the oldest gives way to a fourth,
-//! so that a race may be missed but none is invented; and each has a mask of the bytes it touched.
+//! so that a race may be missed but never invented; and each has a mask of the bytes it touched.
 
 use raddle_core::ThreadId;
 
@@ -91,19 +91,19 @@ impl AccessKind {
         (self.0 | other.0) & WRITES != 0 && self.0 & other.0 & ATOMIC == 0
     }
 
-    /// Whether whatever races with `older`, which happens before this, races with this as well.
+    /// Whether every access that races with `older`, which happens before this, races with this as well.
     #[inline(always)]
     fn covers(self, older: AccessKind) -> bool {
         self.0 & WRITES >= older.0 & WRITES && self.0 & ATOMIC <= older.0 & ATOMIC
     }
 }
 
-/// What is kept for eight bytes. Zeroed, it is nothing.
+/// What is kept for eight bytes. Empty when zeroed.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Word {
     cell: [Cell; CELLS],
-    /// Which is to give way next.
+    /// The one to replace next.
     next: u64,
 }
 
@@ -111,7 +111,7 @@ pub struct Word {
 pub type Shadow = Table<Word>;
 
 impl Word {
-    /// Notes an access. `knows` tells whether the accessing thread knows of a clock of another one. Calls
+    /// Notes an access. `knows` says whether the accessing thread knows of a clock of another one. Calls
     /// `race` with an earlier access that races with it.
     #[inline(always)]
     pub fn note(&mut self, now: Cell, knows: impl Fn(ThreadId, u32) -> bool, mut race: impl FnMut(Cell)) {

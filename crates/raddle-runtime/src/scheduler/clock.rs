@@ -10,7 +10,7 @@
 const POINT: u64 = 1_000;
 /// What a reading costs on the virtual clock.
 const READING: u64 = 1_000;
-/// Readings in a row from which on the clock speeds up, and after which it doubles its pace again.
+/// Readings in a row after which the clock speeds up, and then doubles its pace again.
 const PATIENCE: u32 = 64;
 /// The fastest pace of repeated readings.
 const FASTEST: u64 = 20_000_000;

@@ -3,8 +3,8 @@
 
 use raddle_core::decorators::parallel_replay::ParallelReplay;
 use raddle_core::decorators::{guard::Guard, replay::Replay};
-use raddle_core::policy::{Explored, Policy, Run};
-use raddle_core::{Decision, EventKind, Point, ThreadId};
+use raddle_core::policy::Policy;
+use raddle_core::{forward_policy, Decision, EventKind, Point, ThreadId};
 use raddle_protocol::settings::flag;
 use raddle_protocol::Outcome;
 
@@ -47,57 +47,12 @@ impl PolicyHandle {
 }
 
 impl Policy for PolicyHandle {
-    fn start(&mut self, run: &Run<'_>) {
-        self.get().start(run);
-    }
-    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        self.get().choose(point)
-    }
-    fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.get().created(parent, child);
-    }
-    fn lower(&mut self, thread: ThreadId) {
-        self.get().lower(thread);
-    }
-    fn member(&self) -> u32 {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.member()
-    }
-    fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.lease(current, steps, most)
-    }
-    fn pass(&mut self, steps: u64) {
-        self.get().pass(steps);
-    }
-    fn end(&mut self) {
-        self.get().end();
-    }
-    fn run_discarded(&mut self) {
-        self.get().run_discarded();
-    }
-    fn sees_every_point(&self) -> bool {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.sees_every_point()
-    }
-    fn no_choice(&mut self, point: &Point<'_>) {
-        self.get().no_choice(point);
-    }
-    fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
-        self.get().choose_waiter(waiters)
-    }
-    fn bound(&self) -> Option<u32> {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.bound()
-    }
-    fn gaps(&self) -> u32 {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.gaps()
-    }
-    fn exhausted(&self) -> Option<Explored> {
-        // SAFETY: as above.
-        unsafe { &*self.0 }.exhausted()
-    }
+    forward_policy!(
+        // SAFETY: as for `get`.
+        self => self.get(), unsafe { &*self.0 };
+        start, choose, created, lower, lease, pass, end, sees_every_point, no_choice, member, choose_waiter, run_discarded,
+        bound, gaps, exhausted,
+    );
 }
 
 impl Scheduler {
@@ -232,7 +187,8 @@ impl Scheduler {
         }
     }
 
-    /// Which of several waiters, a bit each, is woken, if a search or a recording says it. That is a step of its own.
+    /// Which of several waiters, one bit each, is woken, if a search or a recording decides that. It is a step of its
+    /// own.
     #[cold]
     pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         // SAFETY: written in `start`.
@@ -263,21 +219,21 @@ impl Scheduler {
         }
     }
 
-    /// The run has come to its end.
+    /// Tells the policy that the run has ended.
     pub fn policy_run_ended(&mut self) {
         if let Some(guard) = self.exploring() {
             guard.end();
         }
     }
 
-    /// The run is to be made again.
+    /// Tells the policy that the run does not count, because it is repeated.
     pub fn policy_run_discarded(&mut self) {
         if let Some(guard) = self.exploring() {
             guard.run_discarded();
         }
     }
 
-    /// Whether the policy had no schedule left when the run started; says so in the results.
+    /// Whether the policy had no schedule left when the run started, which is then noted in the results.
     #[link_section = "raddle_run"]
     pub fn is_exhausted(&mut self) -> bool {
         if !self.searches {
@@ -387,7 +343,7 @@ impl Scheduler {
         unsafe { self.log.add(length) }
     }
 
-    /// For how many accesses nothing can happen but that `me`, which has just passed a point, goes on; and
+    /// For how many accesses nothing can happen except that `me`, which has just passed a point, goes on; and
     /// whether they are steps.
     #[inline]
     pub fn leasable_accesses(&mut self, me: ThreadId) -> Option<(u64, bool)> {

@@ -11,7 +11,7 @@ use crate::process::failure;
 use crate::signals::kernel as signals;
 use crate::syscall;
 
-/// How long to sleep between two looks at conditions that have no descriptor, at most.
+/// The longest sleep between two polls of conditions that have no descriptor.
 pub(super) const LONGEST_NAP: u64 = 2_000_000;
 
 /// What is left to do while no thread can run.
@@ -67,7 +67,7 @@ impl Scheduler {
             || signals::expected(self)
             || self.foreign_threads
             || away;
-        // A signal may come from anywhere at any time, so waiting for one holds no clock up.
+        // A signal may come from anywhere at any time, so a wait for one does not slow the clock down.
         let slow = open && (away || !self.only_signals());
         match deadline {
             // Nothing else can happen before the deadline, so time jumps to it.
@@ -99,7 +99,7 @@ impl Scheduler {
     }
 
     /// Whether the word of a futex that the thread waits for has changed. A thread that is not ours, or
-    /// the kernel at its end, wakes real waiters only; a wake-up too many is allowed.
+    /// the kernel at its end, wakes real waiters only; spurious wake-ups are allowed.
     fn futex_changed(&self, t: ThreadId) -> bool {
         let thread = &self.threads[t.index()];
         // SAFETY: the program keeps the word while a thread waits for it.
@@ -123,7 +123,7 @@ impl Scheduler {
 /// The most descriptors that are watched while no thread can run.
 const MOST: usize = 64;
 
-/// What is waited for outside, as something to sleep on.
+/// What threads wait for outside, in a form to sleep on.
 pub struct OutsideWait {
     descriptors: [libc::pollfd; MOST],
     count: usize,
@@ -131,7 +131,7 @@ pub struct OutsideWait {
 }
 
 impl OutsideWait {
-    /// What threads wait for; the sleep lasts for `nap`, unless the kernel wakes us, and never longer than `left`.
+    /// What threads wait for. The sleep lasts for `nap` unless the kernel wakes us, and never longer than `left`.
     pub(super) fn of(s: &Scheduler, nap: u64, left: u64) -> OutsideWait {
         let mut descriptors = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST];
         let mut count = 0;

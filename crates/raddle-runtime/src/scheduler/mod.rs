@@ -1,6 +1,6 @@
 //! The scheduler: counts steps, keeps the enabled set, asks the policy, logs the decision.
 //!
-//! It runs in whichever thread holds the baton, between two pieces of the program's own code. It
+//! It runs in the thread that holds the baton, between two pieces of the program's own code. It
 //! knows threads and events, but no primitive beyond asking the model whether a wait is over.
 
 pub mod clock;
@@ -44,7 +44,7 @@ const OUTSIDE_POLL_INTERVAL: u64 = 1_024;
 /// A fork server's child pays for each page that it writes to. So the parts are laid out such that a run with
 /// few threads writes to three: this one with the first links of the waiters; the smallest table of pointers
 /// with the first pending events; the first records of threads. The records do not start their page: a
-/// processor takes a load and a store that are a multiple of 4 KiB apart for one place, and waits.
+/// processor takes a load and a store that are a multiple of 4 KiB apart for the same place, and waits.
 #[repr(C, align(4096))]
 pub struct Scheduler {
     /// The thread that has the baton.
@@ -57,27 +57,27 @@ pub struct Scheduler {
     pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
-    /// Data races are looked for.
+    /// The run looks for data races.
     pub detects: bool,
-    /// Accesses to memory are seen.
+    /// The program is instrumented: accesses to memory are visible.
     pub instrumented: bool,
-    /// Later runs learn from this one.
+    /// The trace is filled in, because later runs learn from this one.
     traces: bool,
     /// The thread that passes each point is noted.
     traces_points: bool,
     /// The policy's state outlives the run.
     searches: bool,
-    /// Points where there is nothing to decide are noted, or the policy is told of them.
+    /// Points without a choice are noted, or reported to the policy.
     reports_no_choice: bool,
-    /// The policy is told of them.
+    /// Points without a choice are reported to the policy.
     policy_sees_every_point: bool,
-    /// The policy is told names of objects that do not depend on addresses: see [`names`].
+    /// The policy gets names of objects that do not depend on addresses: see [`names`].
     names_objects: bool,
     /// `spinning`, whose memory few runs touch, is not empty.
     pub any_spinning: bool,
     /// The accesses that the current thread may make without asking.
     pub lease: Lease,
-    /// Which accesses are looked at for spin loops.
+    /// Chooses the accesses that are checked for spin loops.
     pub spin_sampler: SpinSampler,
     /// The last step was taken while no other thread was enabled.
     alone: bool,
@@ -89,13 +89,13 @@ pub struct Scheduler {
     run_kind: RunKind,
     /// The thread that took the last step of a parallel run.
     last: ThreadId,
-    /// Ids given out so far.
+    /// How many ids are in use, those of ended threads included.
     pub created: usize,
-    /// Records from here on have never been used: they are zero.
+    /// Records with this index or a higher one have never been used, and are zero.
     untouched: usize,
     /// Threads that have not ended.
     pub alive: usize,
-    /// The last point at which something was achieved.
+    /// The last point at which there was progress.
     progress_at: u64,
     /// Steps without progress in a row.
     futile: u64,
@@ -145,7 +145,7 @@ impl Scheduler {
         unsafe { &(*self.block).settings }
     }
 
-    /// The block, as far as it is read and its atomics are used.
+    /// The block, for reading and for its atomics.
     pub fn shared_block(&self) -> &'static Block {
         // SAFETY: mapped for the whole life of the process.
         unsafe { &*self.block }
@@ -160,7 +160,7 @@ impl Scheduler {
         self.results().escapes |= 1 << what as u32;
     }
 
-    /// Notes what a reduction of a search does not know of: see [`blind_spot`](raddle_protocol::results::blind_spot).
+    /// Notes what the reduction of a search cannot see: see [`blind_spot`](raddle_protocol::results::blind_spot).
     pub fn record_blind_spot(&mut self, what: u64) {
         self.results().blind_spots |= what;
     }
@@ -236,7 +236,7 @@ impl Scheduler {
         }
     }
 
-    /// Time has passed: wakes those whose deadline is over.
+    /// Time has passed: wakes the threads whose deadlines have passed.
     #[inline(always)]
     fn expire(&mut self) {
         signals::expire(self);
@@ -249,7 +249,7 @@ impl Scheduler {
         }
     }
 
-    /// When time alone makes something happen.
+    /// The next time at which something happens without a step.
     fn next_deadline(&self) -> Option<u64> {
         let deadline = self.timers.first().map_or(NEVER, |(deadline, _)| deadline);
         let next = deadline.min(signals::next_alarm());
@@ -280,7 +280,7 @@ impl Scheduler {
         signals::look(self);
         // SAFETY: mapped since `start`.
         unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
-        // What this process has just done itself is looked at by `decide`, and comes from inside.
+        // What this process has just done itself comes from inside, and is polled by `decide`.
         if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);
         }

@@ -11,7 +11,7 @@
 //! - anything else, such as other arenas and mapped memory: which thread was the first to touch it at a schedule point,
 //!   and how many such objects that thread had named before.
 //!
-//! The heap is laid out in the same way in all runs because the command line has no identities made ready for such
+//! The heap is laid out in the same way in all runs because no identities are made ready for such
 //! policies: these have their allocations before all others. An object that was freed has the same name as what lies
 //! in its place after it. Files that are loaded during the run are not known as files: to ask the loader may wait for
 //! a lock that a parked thread holds.
@@ -40,9 +40,9 @@ const SMALL: usize = 1 << 20;
 const NUMBERS: usize = 1 << 33;
 /// Names are above all numbers.
 const NAME: u64 = 1 << 63;
-/// As far from its start the heap may end: nothing else lies so close above it.
+/// The heap ends at most this far from its start: nothing else lies so close above it.
 const LARGEST_HEAP: usize = 1 << 40;
-/// As far below the frame of main its stack may reach: the kernel puts nothing else there.
+/// The main stack reaches at most this far below the frame of main: the kernel puts nothing else there.
 const MAIN_STACK: usize = 64 << 20;
 /// Static thread-local storage lies at most this far below the thread pointer, in bytes.
 const NEAR: usize = 1 << 20;
@@ -74,7 +74,7 @@ struct Own {
 
 /// An object that was named after the first thread that touched it.
 struct Slot {
-    /// The run that this is of.
+    /// The run that this belongs to.
     run: u64,
     address: usize,
     name: u64,
@@ -86,7 +86,7 @@ pub struct Names {
     surveyed: bool,
     files_known: usize,
     files: [File; FILES],
-    /// Starts at 0 when nothing on it has a name by its place.
+    /// The heap. It starts at 0 if nothing on it is named by its place.
     heap: Range<usize>,
     /// How far below its thread pointer the main thread's storage starts.
     local_below: usize,
@@ -211,7 +211,7 @@ extern "C" {
     ) -> c_int;
 }
 
-/// Looks at the loaded files and at the heap, if the policy is one that wants names. Before a fork, where there is
+/// Looks at the loaded files and at the heap, if the policy uses names of objects. Before a fork, where there is
 /// one: it costs a walk over both.
 pub fn survey(policy: &Descriptor) {
     if policy.learns < Learns::Objects {
@@ -283,7 +283,7 @@ unsafe fn begin_at(me: ThreadId, frame: usize) {
 }
 
 impl Scheduler {
-    /// Whether this run's policy is told the names of objects.
+    /// Sets whether this run's policy gets names of objects.
     pub(super) fn start_names(&mut self, wanted: bool) {
         self.names_objects = wanted;
         if wanted {
@@ -297,7 +297,7 @@ impl Scheduler {
         self.with_names(|names, _| names.created(parent, child));
     }
 
-    /// Puts a name in the place of the object that a thread touches next.
+    /// Replaces the object that a thread touches next by its name.
     #[cold]
     #[inline(never)]
     pub(super) fn name_object(&mut self, t: ThreadId) {

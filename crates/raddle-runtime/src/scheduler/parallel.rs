@@ -32,7 +32,7 @@ impl Scheduler {
         self.await_turn(me, wait, ready, deadline);
         self.expire();
         if self.threads[me.index()].signals != 0 {
-            // Sent while it ran: it does not wait before it has handled them.
+            // Sent while it ran: it handles them before it waits.
             crate::signals::notify(self, me);
         }
     }
@@ -105,7 +105,7 @@ impl Scheduler {
         }
     }
 
-    /// What is waited for outside, as something to sleep on.
+    /// What threads wait for outside, in a form to sleep on.
     pub fn outside(&mut self, at_most: u64) -> OutsideWait {
         OutsideWait::of(self, super::idle::LONGEST_NAP, at_most)
     }

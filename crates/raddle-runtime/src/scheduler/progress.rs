@@ -19,12 +19,12 @@ const BUSY: u32 = 64 * OPERATION;
 /// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
 /// spin before they park yield up to 32 times first.
 pub(super) const BACK_OFF: u64 = 32;
-/// Points without any progress after which the run is called a livelock.
+/// Points without any progress after which the run counts as a livelock.
 const LIVELOCK: u64 = 100_000;
 /// Operations without progress after which even a single thread is looked at closely.
 pub(super) const PATIENCE: u64 = 64;
 impl Scheduler {
-    /// Something happened that no livelock does.
+    /// A thread made progress, so this is not a livelock.
     pub fn progressed(&mut self) {
         self.progress_at = self.results().points;
         self.futile = 0;
@@ -38,7 +38,7 @@ impl Scheduler {
         thread.since_futile = 0;
     }
 
-    /// Keeps the books on progress.
+    /// Accounts for the progress of the thread's last operation.
     #[inline(always)]
     pub(super) fn account(&mut self, me: ThreadId) {
         let thread = &mut self.threads[me.index()];

@@ -1,4 +1,4 @@
-//! The beginning of a run, of the first one in a process and of those after it.
+//! The beginning of a run: of the first one in a process, and of later ones.
 
 use raddle_core::decorators::{guard::Guard, parallel_replay::ParallelReplay, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
@@ -11,7 +11,7 @@ use super::decide::{Decider, PolicyHandle, RunKind};
 use super::thread::{Life, Wait, Wake};
 use super::Scheduler;
 
-/// The hash of no decision: FNV's offset basis.
+/// The hash of an empty list of decisions: FNV's offset basis.
 const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl Scheduler {

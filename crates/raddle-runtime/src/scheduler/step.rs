@@ -32,7 +32,7 @@ impl Scheduler {
         waits && !self.replays_parallel
     }
 
-    /// Notes what `me` is about to do; says whether what it needs is there.
+    /// Notes what `me` is about to do. Returns whether what it needs is there.
     #[inline(always)]
     pub(super) fn announce(&mut self, me: ThreadId, event: Event, wait: Packed, deadline: u64) -> bool {
         let points = self.results().points + 1;
@@ -53,7 +53,7 @@ impl Scheduler {
         self.ready(me)
     }
 
-    /// `me` stands before its step, and others may go first.
+    /// `me` waits before its step, and others may go first.
     #[inline(always)]
     pub(super) fn await_turn(&mut self, me: ThreadId, wait: Packed, ready: bool, deadline: u64) {
         if self.alive > 1 {
@@ -67,7 +67,7 @@ impl Scheduler {
         if wait.is_polled() && !ready {
             self.polled.set(me, true);
         }
-        // Also when it is ready: another thread may be faster, and then it waits.
+        // Even when it is ready: another thread may be faster, and then it waits.
         if deadline != NEVER {
             self.record_blind_spot(blind_spot::TIMED);
             self.timers.insert(me, deadline);
@@ -87,7 +87,7 @@ impl Scheduler {
         if thread.wait.is_polled() {
             self.polled.set(me, false);
         }
-        // What it waited for may have come together with a disturbance: then it has it.
+        // What it waited for may have come together with another reason to go on: then it has it.
         let why = self.threads[me.index()].wake;
         let wake = if why == Wake::Go || self.ready(me) { Wake::Go } else { why };
         let thread = &mut self.threads[me.index()];

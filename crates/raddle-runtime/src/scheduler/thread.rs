@@ -40,7 +40,7 @@ pub enum Wake {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Polled {
-    /// Says whether the wait is over; must not block.
+    /// Returns whether the wait is over; must not block.
     pub test: unsafe fn(*mut c_void) -> bool,
     /// Its argument, on the waiting thread's stack.
     pub context: *mut c_void,
@@ -180,13 +180,13 @@ pub struct Thread {
     pub detached: bool,
     /// Its last operation made no progress.
     pub was_futile: bool,
-    /// In a parallel run: it stands at a point.
+    /// In a parallel run: it waits at a point.
     pub parked: bool,
     /// On OS threads: it counts as blocked, in something that is not modelled.
     pub blocked_outside: bool,
     /// In a parallel run: it polls the running threads while it waits at a point.
     pub polls_runners: bool,
-    /// In a parallel run: it sleeps because the gate says so.
+    /// In a parallel run: it sleeps at a point, because the gate makes it.
     pub sleeps_at_point: bool,
     /// In a parallel run: it is woken on a core that was chosen for it, and may run only there.
     pub placed: bool,
@@ -204,7 +204,7 @@ pub struct Thread {
     pub cancel_requested: bool,
     /// Depth of calls into the real library: what happens in there is not scheduled.
     pub inside: u32,
-    /// Operations without progress, lately.
+    /// Recent operations without progress.
     pub spins: u32,
     /// In a parallel run: the number of its last point.
     pub last_point: u64,
@@ -238,7 +238,7 @@ pub struct Thread {
     pub result: *mut c_void,
     /// Its name, on fibers.
     pub name: [u8; 16],
-    /// The head of its own robust list, when it said one.
+    /// The head of its own robust list, if it registered one.
     pub robust_list: usize,
     /// The area for restartable sequences that it registered, on fibers.
     pub rseq: usize,
@@ -253,7 +253,7 @@ pub struct Thread {
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
     pub signal_mask: u64,
-    /// Not zero when signals may be there for it.
+    /// Not zero if signals may be pending for it.
     pub signals: u64,
     /// Handlers that have run.
     pub handled: u32,

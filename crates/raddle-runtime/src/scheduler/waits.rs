@@ -7,7 +7,7 @@ use super::Scheduler;
 use crate::model::mutex::Mutex;
 
 impl Scheduler {
-    /// Whether what the thread waits for is there.
+    /// Whether the thread can go on.
     #[inline]
     pub fn ready(&self, t: ThreadId) -> bool {
         // The usual cases first: a jump through a table is often predicted wrongly.
@@ -49,7 +49,7 @@ impl Scheduler {
         }
     }
 
-    /// A mutex has been taken or given back: as [`Scheduler::changed`], for the most frequent object of all.
+    /// A mutex was locked or unlocked: like [`Scheduler::changed`], for the most frequent object of all.
     /// All threads that wait for it need the same: that it is free.
     #[inline]
     #[link_section = "raddle_run"]
@@ -99,7 +99,7 @@ impl Scheduler {
         self.enabled.set(t, ready);
     }
 
-    /// Ends a thread's wait for another reason than what it waits for.
+    /// Ends a thread's wait for a reason other than what it waits for.
     pub fn end_wait(&mut self, t: ThreadId, why: Wake) {
         if !self.threads[t.index()].relock.is_null() {
             if why != Wake::Interrupted {

@@ -126,7 +126,7 @@ pub fn overflowed() -> bool {
 }
 
 /// Delivers a fault to the program's handler where the kernel would have: on the thread's alternate
-/// stack if the action says so, else where the thread stands. The handler's return is the kernel's
+/// stack if the action says so, else on the thread's own stack. The handler's return is the kernel's
 /// business again.
 pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) -> ! {
     /// Bytes below the stack pointer that the code may use.

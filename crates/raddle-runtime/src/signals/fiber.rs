@@ -12,7 +12,7 @@ use crate::os::sys;
 use crate::scheduler::thread::{Life, Thread};
 use crate::syscall;
 
-/// glibc cancels a thread by this signal, which can reach no fiber.
+/// glibc cancels a thread by this signal, which cannot reach a fiber.
 const SIGCANCEL: u64 = 1 << 31;
 
 /// What the OS thread blocks now.

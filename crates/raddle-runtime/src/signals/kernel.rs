@@ -246,7 +246,7 @@ pub fn send(target: Option<ThreadId>, signal: c_int, info: libc::siginfo_t) {
     }
 }
 
-/// Takes what the kernel has delivered since the last look; says whether there was anything.
+/// Takes what the kernel has delivered since the last look. Returns whether there was anything.
 pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     let mut any = false;
     while let Some(letter) = control::mailbox().take() {
@@ -268,7 +268,7 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
     any
 }
 
-/// Looks for signals from outside while threads can run.
+/// Polls for signals from outside while threads can run.
 pub fn look(s: &mut Scheduler) {
     if !control::mailbox().is_empty() && take_from_kernel(s) {
         s.escaped(Escape::OutsideInput);
@@ -373,7 +373,7 @@ pub fn deliver(me: ThreadId) {
         let action = it.signals.actions[signal as usize];
         if !action.handled() {
             if action.handler == libc::SIG_DFL {
-                // Was blocked when it came: the kernel knows the default action.
+                // It was blocked when it came: the kernel knows the default action.
                 // SAFETY: the thread's own id.
                 unsafe { syscall!(sys::SYS_tgkill, sys::getpid(), sys::gettid(), signal) };
             }

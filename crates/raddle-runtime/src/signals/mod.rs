@@ -3,8 +3,8 @@
 //! An asynchronous signal would run its handler on a parked thread beside the one that holds the
 //! baton. So the handlers that the kernel knows are ours ([`kernel`]): they only queue. A queued
 //! signal becomes pending for an eligible thread, and its handler runs at that thread's next
-//! schedule point, as a decision like any other. What comes from outside is looked at when no thread
-//! can run, and now and then, so that runs repeat wherever that is possible.
+//! schedule point, as a decision like any other. Signals from outside are polled when no thread
+//! can run, and from time to time, so that runs repeat wherever that is possible.
 
 pub mod action;
 pub mod alternate;

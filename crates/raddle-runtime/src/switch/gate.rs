@@ -34,7 +34,7 @@ const WANTED: u32 = 2;
 /// The thread pointer of the lock's owner; 0 for none. Only the owner can find its own pointer here.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
-/// How often a free lock is hoped for before the kernel is asked. Most are held for a tenth of a microsecond.
+/// How often the lock is tried before the kernel is asked. Most are held for a tenth of a microsecond.
 const LOCK_SPINS: u32 = 200;
 
 /// Threads that are woken after the lock was given back, so that they do not run into it.
@@ -47,7 +47,7 @@ const LONGEST_POLL: u64 = 10_000_000;
 /// The shortest time, in nanoseconds, between two steps of a thread that starves.
 const SHORTEST_PATIENCE: u64 = 1_000_000;
 
-/// Operations without progress in a row from which on a thread counts as spinning.
+/// Operations without progress in a row after which a thread counts as spinning.
 const SPINNING: u32 = 2;
 
 /// The threads at the gate. Valid when zeroed.
@@ -57,15 +57,15 @@ pub struct Gate {
     depth: u32,
     /// The run has failed: no thread passes from now on.
     shut: bool,
-    /// Threads that stand at a point.
+    /// How many threads wait at a point.
     parked: usize,
-    /// Threads that count as blocked, in something that is not modelled.
+    /// How many threads count as blocked, in something that is not modelled.
     blocked_outside: usize,
-    /// Those of the parked ones that could go on and may not.
+    /// The waiting threads that could go on and may not.
     held: EnabledSet,
     /// The starvation guard's own choices.
     rng: Rng,
-    /// The points at the last look, and when that was.
+    /// The points at the last poll, and when that was.
     points_at_last_poll: u64,
     last_poll_at: u64,
     /// When a point was last seen to have been passed.
@@ -212,7 +212,7 @@ pub fn reenter(me: ThreadId, depth: u32) {
     entered(unsafe { state() }, me, depth);
 }
 
-/// The calling thread, whatever it is, wants to say something of the end of the run.
+/// Takes the lock for a thread, whatever it is, that has something to note at the end of the run.
 pub fn seize() {
     if !control::parallel() || is_mine() {
         return;
@@ -274,7 +274,7 @@ fn give_way_to_computing(me: ThreadId) {
     }
 }
 
-/// Really sleeps, at a point that was arrived at.
+/// Sleeps in real time, at a point.
 fn sleep_at_point(me: ThreadId, nanoseconds: u64) {
     // SAFETY: `me` has the lock, before and after.
     unsafe { scheduler() }.thread(me).sleeps_at_point = true;
@@ -283,7 +283,7 @@ fn sleep_at_point(me: ThreadId, nanoseconds: u64) {
     unsafe { scheduler() }.thread(me).sleeps_at_point = false;
 }
 
-/// Stands at a point until the thread can go on and may.
+/// Waits at a point until the thread can go on and may.
 fn wait_at_point(me: ThreadId) {
     // SAFETY: `me` has the lock.
     let depth = unsafe { state() }.gate.depth;
@@ -325,7 +325,7 @@ pub fn park_until_created(t: ThreadId) {
     baton(t).shut();
 }
 
-/// A thread exists, and stands before its first step.
+/// A thread exists, and waits before its first step.
 pub fn launched(t: ThreadId) {
     // SAFETY: the caller has the lock.
     park(unsafe { state() }, t);
@@ -426,7 +426,7 @@ fn admit_ready(it: &mut State) {
     }
 }
 
-/// Lets one thread go, which looks for itself whether it still can.
+/// Lets one thread go, which checks for itself whether it still can.
 fn wake(it: &mut State, t: ThreadId) {
     place_on_core(it, t);
     let State { scheduler: s, gate, .. } = it;
@@ -437,7 +437,7 @@ fn wake(it: &mut State, t: ThreadId) {
 }
 
 /// Has a thread woken on a core where no other runs. It cannot go on before the lock is given back, so the core is its
-/// own only until it [looks for itself](rest) whether it can.
+/// own only until it [checks for itself](rest) whether it can.
 fn place_on_core(it: &mut State, t: ThreadId) {
     if running(it) >= it.gate.placement.cores() {
         return;
@@ -455,7 +455,7 @@ fn place_on_core(it: &mut State, t: ThreadId) {
     }
 }
 
-/// Ends the rest of a thread, when the lock is given back.
+/// Wakes a thread when the lock is given back.
 fn queue_wake(gate: &mut Gate, t: ThreadId) {
     if gate.to_wake_count == MOST_WOKEN {
         baton(t).give();
@@ -595,8 +595,8 @@ fn starvation_guard(it: &mut State, me: ThreadId) {
     }
 }
 
-/// Lets those go on who read the same values again and again, where one has changed; all of them, when nobody else
-/// can go on.
+/// Wakes the threads that read the same values again and again, where a value has changed; all of them, if no other
+/// thread can go on.
 pub fn wake_spinning(s: &mut crate::scheduler::Scheduler, alone: bool) {
     if s.any_spinning {
         spin_loop::wake_changed(s);

@@ -53,7 +53,7 @@ impl Pool {
         &mut self.identities[MAX_THREADS - 1 - at]
     }
 
-    /// The first identity from `start` on that is as wanted.
+    /// The first identity from `start` on that fits.
     fn position(&mut self, start: usize, wanted: impl Fn(&Identity) -> bool) -> Option<usize> {
         (start..self.count).find(|&at| wanted(self.identity(at)))
     }

@@ -26,7 +26,7 @@ const MOST: usize = 64;
 pub struct Segments {
     list: [Segment; MOST],
     count: usize,
-    /// There are blocks that are allocated when they are first used, or too many.
+    /// There are blocks that are allocated on first use, or too many blocks.
     dynamic: bool,
     /// Where errno lies, below the thread pointer.
     errno_below: usize,
@@ -40,7 +40,7 @@ extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-/// Looks at all loaded objects. Says whether identities can be used again: not when an object's block
+/// Looks at all loaded objects. Returns whether identities can be used again: not if an object's block
 /// is allocated on first use.
 ///
 /// # Safety

@@ -6,7 +6,7 @@
 //! thread goes on. When its call returns the caller can go on like any other thread, and waits for its turn. A call
 //! that does not wait costs one poll, and changes nothing.
 //!
-//! Fibers have one OS thread, which must not wait: the run is made again with OS threads.
+//! Fibers have one OS thread, which must not wait: the run is repeated with OS threads.
 
 use core::ffi::c_void;
 use core::ptr::{self, addr_of_mut};
@@ -22,19 +22,19 @@ use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Polled, Wait};
 use crate::switch;
 
-/// The call that is looked at, by its number; [`NOBODY`] when there is none. The one that sets it back decides: the
+/// The call that is watched, by its number; [`NO_CALL`] when there is none. The one that sets it back decides: the
 /// caller that it has returned, or the watcher that it is blocked.
-static CALL: AtomicU32 = AtomicU32::new(NOBODY);
-const NOBODY: u32 = 0;
+static CALL: AtomicU32 = AtomicU32::new(NO_CALL);
+const NO_CALL: u32 = 0;
 
 /// The number of the last call.
-static NUMBER: AtomicU32 = AtomicU32::new(NOBODY);
+static NUMBER: AtomicU32 = AtomicU32::new(NO_CALL);
 /// The caller, by the kernel's id and by ours, and how its wait ends.
 static CALLER_TID: AtomicI32 = AtomicI32::new(0);
 static CALLER: AtomicU32 = AtomicU32::new(0);
 static WAIT: AtomicPtr<Polled> = AtomicPtr::new(ptr::null_mut());
 
-/// Nanoseconds between two looks.
+/// Nanoseconds between two polls.
 const POLL: u64 = 200_000;
 
 /// Makes a call that may wait in the kernel.
@@ -73,7 +73,7 @@ pub fn make<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     CALL.store(number, Ordering::Release);
     baton(watcher).ask_to_watch();
     let result = call();
-    if CALL.compare_exchange(number, NOBODY, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+    if CALL.compare_exchange(number, NO_CALL, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         sys::futex_wake(&CALL);
         return result;
     }
@@ -101,7 +101,7 @@ unsafe fn is_back(context: *mut c_void) -> bool {
 #[cold]
 pub fn watch_caller() {
     let number = CALL.load(Ordering::Acquire);
-    if number == NOBODY {
+    if number == NO_CALL {
         return;
     }
     let tid = CALLER_TID.load(Ordering::Relaxed);
@@ -116,7 +116,7 @@ pub fn watch_caller() {
         }
         asleep = if sys::thread_sleeps(tid) { asleep + 1 } else { 0 };
     }
-    if CALL.compare_exchange(number, NOBODY, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+    if CALL.compare_exchange(number, NO_CALL, Ordering::AcqRel, Ordering::Relaxed).is_err() {
         return;
     }
     // SAFETY: the caller had the baton, is in the kernel, and finds there that it has it no more; so it is ours.

@@ -51,7 +51,7 @@ const RETURN_WORD: usize = 7;
 /// Bits of mxcsr that must be zero, or loading it faults.
 const MXCSR_RESERVED: u64 = 0xffff_0000;
 
-/// Something that cannot be.
+/// A contradiction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Broken {
     what: &'static str,
@@ -75,7 +75,7 @@ fn wrong(what: &'static str, seen: u64, against: u64) -> Verified {
     Err(Broken { what, thread: None, seen, against })
 }
 
-/// Compares what stands in one book with what follows from another.
+/// Compares what is stored with what follows from elsewhere.
 fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> Verified {
     let (seen, expected) = (seen.into(), expected.into());
     if seen == expected {
@@ -84,7 +84,7 @@ fn same(what: &'static str, seen: impl Into<u64>, expected: impl Into<u64>) -> V
     wrong(what, seen, expected)
 }
 
-/// Puts the thread into what is said about it.
+/// Adds the thread to the message.
 fn of(t: ThreadId, result: Verified) -> Verified {
     result.map_err(|broken| Broken { thread: Some(t), ..broken })
 }
@@ -151,7 +151,7 @@ unsafe impl Sync for Cell {}
 
 static BOOK: Cell = Cell(UnsafeCell::new(Book::EMPTY));
 
-/// The book; the reference ends with the piece of work that it was taken for.
+/// The book. The reference must not be kept beyond the current check.
 fn book() -> &'static mut Book {
     // SAFETY: the callers of this module hold the baton, or there is one thread.
     unsafe { &mut *BOOK.0.get() }
@@ -228,7 +228,7 @@ pub unsafe fn identity_given(t: ThreadId, plain: bool) {
     }
 }
 
-/// A thread touches what is not there, and the program's handler will be told. One that has used up its
+/// A thread has a fault that goes to the program's handler. One that has used up its
 /// stack has also used the pattern.
 pub fn faulted(t: ThreadId, sp: usize) {
     const NEAR: usize = 64 * 1024;
@@ -327,13 +327,13 @@ fn thread(s: &Scheduler, t: ThreadId) -> Verified {
     of(t, same(unlike(wait), enabled, ready))
 }
 
-/// Whether what is waited for may have come without a word: `Scheduler::recheck` finds it.
+/// Whether the wait may have ended without the scheduler being told: `Scheduler::recheck` finds it.
 fn changes_unseen(s: &Scheduler, wait: Wait) -> bool {
     // A routine that is left by an exception is the real pthread_once's business.
     s.foreign_threads || matches!(wait, Wait::Once(_))
 }
 
-/// What it is called when a thread is enabled although its wait is not over, or the other way round.
+/// The message when a thread is enabled although its wait is not over, or the other way round.
 fn unlike(wait: Wait) -> &'static str {
     match wait {
         Wait::None => "waits for nothing; enabled",
@@ -503,7 +503,7 @@ fn own_place(s: &Scheduler, stacks: &[Stack], t: ThreadId, address: usize) -> Ve
     }
 }
 
-/// The books on the thread that runs.
+/// What is stored about the thread that runs.
 fn running(s: &Scheduler, me: ThreadId) -> Verified {
     let thread = &s.threads[me.index()];
     of(me, same("runs without having the baton", s.current.0, me.0))?;

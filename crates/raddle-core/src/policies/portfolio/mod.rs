@@ -7,9 +7,9 @@
 //! program's size. So the first run preempts no thread: it shows how many threads and steps there are, and where the
 //! end is. From then on members have shares of the runs by the number of the run and by the [class] that the
 //! program's size puts it in. The shares were computed from the rates of all members on our corpus of bugs, with the
-//! aim that no program needs more than three times the runs of the policy that suits it best: `shares` has them, and
-//! `examples/shares.rs` of the command line writes that file. Every member has a part of the runs in each class, and
-//! beyond the last computed run all programs are alike. After each round the command line shifts the budget to those
+//! aim that no program needs more than three times the runs of the policy that suits it best: `shares.rs` has them, and
+//! `raddle-shares` of raddle-lab writes that file. Every member has a part of the runs in each class, and
+//! beyond the last computed run all programs are alike. After each round the engine shifts the budget to those
 //! that keep finding schedules that no run had before; none falls below a quarter of its share.
 //!
 //! The first of these runs are drawn, later ones are given in turn by the number of the run, as evenly as shares allow,
@@ -23,8 +23,9 @@ use core::mem::MaybeUninit;
 use super::{
     atomfuzzer, delay_bound, pct, pos, preempt_always, preempt_bound, random, random_delay, rpro, stride, urw,
 };
+use crate::forward_policy;
 use crate::lessons::SHARES;
-use crate::policy::{Descriptor, Kind, Learns, Parameter, Point, Policy, Profile, Run, MAX_PARAMETERS};
+use crate::policy::{Descriptor, Kind, Learns, Parameter, Policy, Profile, Run, MAX_PARAMETERS};
 use crate::rng::Rng;
 use crate::thread::ThreadId;
 
@@ -274,18 +275,6 @@ impl Policy for Portfolio {
         self.get().start(&Run { parameters: &parameters, ..*run });
     }
 
-    fn choose(&mut self, point: &Point<'_>) -> ThreadId {
-        self.get().choose(point)
-    }
-
-    fn created(&mut self, parent: ThreadId, child: ThreadId) {
-        self.get().created(parent, child);
-    }
-
-    fn lower(&mut self, thread: ThreadId) {
-        self.get().lower(thread);
-    }
-
     fn lease(&self, current: ThreadId, steps: u64, most: u64) -> u64 {
         if !self.built[self.member] {
             return 0;
@@ -294,25 +283,15 @@ impl Policy for Portfolio {
         unsafe { &*self.policies[self.member].assume_init() }.lease(current, steps, most)
     }
 
-    fn pass(&mut self, steps: u64) {
-        self.get().pass(steps);
-    }
-
     fn member(&self) -> u32 {
         self.member as u32
     }
 
-    fn end(&mut self) {
-        self.get().end();
-    }
+    forward_policy!(self => self.get(); choose, created, lower, pass, end, no_choice);
 
     fn sees_every_point(&self) -> bool {
         // SAFETY: as for `get`; a run has started, so its member is built.
         self.built[self.member] && unsafe { &*self.policies[self.member].assume_init() }.sees_every_point()
-    }
-
-    fn no_choice(&mut self, point: &Point<'_>) {
-        self.get().no_choice(point);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which member makes which runs, in hundredths, by class and by [slot](ENDS).
 //!
-//! Written by `crates/raddle-cli/examples/shares.rs`, whose head says how, except for the shares of `Last` in runs 11
+//! Written by `crates/raddle-lab/src/bin/raddle-shares.rs`, whose head says how, except for the shares of `Last` in runs 11
 //! to 36 of programs with three threads or more: `docs/src/policies.md` says why. Not to be edited.
 
 use super::Name::*;

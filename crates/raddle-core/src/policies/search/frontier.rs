@@ -127,7 +127,7 @@ impl Frontier {
         }
     }
 
-    /// Makes ready for a run; says whether it can be made.
+    /// Makes ready for a run. Returns whether it can be made.
     fn prepare(&mut self, (parent, which): (u32, u32)) -> bool {
         let mut length = 1;
         let mut run = parent;
