@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test test-fast check-all deny bench bench-against soak papers bars docs check setup clean install uninstall deb test-install
+.PHONY: all build demo test test-fast check-all deny msrv bench bench-against soak papers bars docs check setup clean install uninstall deb test-install
 
 all: build
 
@@ -62,13 +62,17 @@ test: setup build
 test-fast: build
 	tools/stages format clippy unit seeds
 
-# Everything that must hold before a release: the tests, and the crates that we use.
+# Everything that must hold before a release: the tests, the crates that we use, and the oldest Rust.
 check-all: setup build
-	tools/stages format clippy doc deny unit verify programs
+	tools/stages format clippy doc deny msrv unit verify programs
 
 # Which crates we use, under which licences, and where they come from: deny.toml. The first time it builds cargo-deny.
 deny:
 	tools/stages deny
+
+# Builds everything with the oldest Rust that we promise.
+msrv:
+	tools/stages msrv
 
 bench: setup build
 	$(CARGO) bench -p raddle-cli --bench speed

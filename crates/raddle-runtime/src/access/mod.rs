@@ -78,3 +78,18 @@ pub unsafe extern "C" fn raddle_runtime_connect(hooks: *mut Hooks) {
         racy_places::load(&block.racy_places);
     }
 }
+
+/// A value of zeros, too large for the stack of a test.
+///
+/// # Safety
+/// Zeros must be a valid `T`.
+#[cfg(test)]
+unsafe fn zeroed<T>() -> Box<T> {
+    let layout = std::alloc::Layout::new::<T>();
+    // SAFETY: the layout is that of `T`, and the memory belongs to nobody else.
+    unsafe {
+        let memory = std::alloc::alloc_zeroed(layout);
+        assert!(!memory.is_null());
+        Box::from_raw(memory.cast())
+    }
+}

@@ -225,7 +225,7 @@ mod tests {
 
     fn spins() -> Box<SpinLoops> {
         // SAFETY: valid when zeroed.
-        unsafe { Box::new_zeroed().assume_init() }
+        unsafe { super::super::zeroed() }
     }
 
     const ME: ThreadId = ThreadId(3);
