@@ -35,7 +35,6 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -43,7 +42,6 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// Standard input cannot be captured.
@@ -67,7 +65,6 @@ pub enum Error {
     /// The one program cannot be compared.
     #[error("{program} cannot be compared: {reason}")]
     NotCompared {
-        /// The program.
         program: String,
         /// Why.
         reason: String,

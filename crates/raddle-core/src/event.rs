@@ -13,7 +13,6 @@ macro_rules! kinds {
         pub enum EventKind { #[default] $($(#[$doc])* $name = $number,)* }
 
         impl EventKind {
-            /// All kinds.
             pub const ALL: &'static [EventKind] = &[$(EventKind::$name,)*];
 
             /// The name in schedule files and reports.
@@ -84,7 +83,6 @@ kinds! {
     SemWait = 17 "sem-wait" Write,
     /// sem_trywait.
     SemTry = 18 "sem-try" Write,
-    /// sem_post.
     SemPost = 19 "sem-post" Write,
     /// Arriving at a barrier.
     Barrier = 20 "barrier" Write,
@@ -100,7 +98,6 @@ kinds! {
     Once = 25 "once" Write,
     /// sched_yield and other ways of giving way.
     Yield = 26 "yield" Local,
-    /// Sleeping.
     Sleep = 27 "sleep" Local,
     /// Reading a clock again and again.
     Clock = 28 "clock" Local,
@@ -118,7 +115,6 @@ kinds! {
     Write = 34 "write" Write,
     /// Accepting a connection.
     Accept = 35 "accept" Write,
-    /// Connecting.
     Connect = 36 "connect" Write,
     /// Waiting for one of several descriptors.
     Poll = 37 "poll" Read,
@@ -142,13 +138,10 @@ kinds! {
     Outside = 46 "outside" Write,
     /// Going on after creating a thread, which may run first.
     Created = 47 "created" Local,
-    /// An atomic load.
     AtomicLoad = 48 "atomic-load" Read,
-    /// An atomic store.
     AtomicStore = 49 "atomic-store" Write,
     /// An atomic read-modify-write.
     AtomicModify = 50 "atomic-modify" Write,
-    /// A fence.
     Fence = 51 "fence" Local,
     /// Reading a volatile variable.
     VolatileLoad = 52 "volatile-load" Read,

@@ -35,7 +35,6 @@ pub fn path_of_child(parent: u64, number: u32) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct ThreadLesson {
-    /// Its path.
     pub path: u64,
     /// Where the thread that created it stands in [`Lessons::threads`], before this one; main has itself.
     pub parent: u32,
@@ -47,7 +46,6 @@ pub struct ThreadLesson {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct ObjectUse {
-    /// The object.
     pub object: u64,
     /// Where the thread stands in [`Lessons::threads`].
     pub thread: u32,
@@ -61,7 +59,6 @@ pub struct ObjectUse {
 pub struct OperationClass {
     /// The thread's path.
     pub path: u64,
-    /// The object.
     pub object: u64,
     /// The kind: see [`EventKind`].
     pub kind: u64,

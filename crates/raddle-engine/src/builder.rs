@@ -115,7 +115,6 @@ impl Builder {
         subject.plan_of_test(subject.command.clone(), || false)
     }
 
-    /// Starts the campaign.
     pub fn start(self) -> Result<Campaign, Error> {
         Ok(Campaign::start(self.plan()?)?)
     }

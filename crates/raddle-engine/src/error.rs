@@ -18,7 +18,6 @@ use crate::runtime::RuntimeError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{option} {value} makes no sense: expected {expected}")]
 pub struct RangeError {
-    /// The option.
     pub option: &'static str,
     /// What was given.
     pub value: String,
@@ -70,10 +69,7 @@ pub enum Error {
     #[error(
         "{program} does not list its tests: --each-test works for GoogleTest, Catch2 and Rust's own test programs"
     )]
-    NoTests {
-        /// The program.
-        program: String,
-    },
+    NoTests { program: String },
     /// A schedule file is damaged.
     #[error("{path} is not a good schedule file: {source}")]
     Schedule {
@@ -87,7 +83,6 @@ pub enum Error {
     SchedulePolicy {
         /// The file.
         path: PathBuf,
-        /// Why.
         source: PolicyError,
     },
     /// A file cannot be used.
@@ -103,7 +98,6 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// An input cannot be kept.

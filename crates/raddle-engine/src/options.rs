@@ -31,7 +31,6 @@ const MAX_JOBS: usize = 1024;
 /// What is asked for. What is `None` follows from the program, or is the default.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The policy.
     pub policy: Option<PolicyChoice>,
     /// The starvation guard.
     pub guard: guard::Settings,

@@ -35,7 +35,6 @@ pub fn program(command: &[OsString]) -> Result<Program, Error> {
 pub struct Subject {
     /// What was asked for.
     pub options: Options,
-    /// The program.
     pub program: Program,
     /// The program and its arguments, as they were given.
     pub command: Vec<OsString>,

@@ -68,9 +68,7 @@ pub const ADDRESS: usize = 0x2000_2000_0000;
 shared! {
     /// The whole block.
     pub struct Block {
-        /// [`MAGIC`].
         pub magic: u64,
-        /// [`LAYOUT`].
         pub layout: u64,
         /// Bytes of the whole mapping.
         pub size: u64,

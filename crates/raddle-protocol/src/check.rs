@@ -14,9 +14,7 @@ shared! {
         pub name: [u8; 128],
         /// The policy with its parameters, ended by a zero.
         pub policy: [u8; 128],
-        /// Runs.
         pub runs: u64,
-        /// The seed.
         pub seed: u64,
         /// Whether there is a seed.
         pub has_seed: u32,

@@ -98,7 +98,6 @@ pub mod switch {
     pub const UNKNOWN: u32 = 0;
     /// OS threads.
     pub const OS: u32 = 1;
-    /// Fibers.
     pub const FIBER: u32 = 2;
 }
 

@@ -102,9 +102,7 @@ pub struct Hooks {
     pub offers: u32,
     /// Padding.
     pub reserved: u32,
-    /// Reads.
     pub read: [Access; SIZES],
-    /// Writes.
     pub write: [Access; SIZES],
     /// A read and a write of the same bytes, by one statement.
     pub read_write: [Access; SIZES],

@@ -32,7 +32,6 @@ shared! {
     /// One of the two accesses of a race.
     #[derive(Clone, Copy, Debug, Default)]
     pub struct RaceAccess {
-        /// The thread.
         pub thread: u32,
         /// Bytes.
         pub size: u32,
@@ -60,7 +59,6 @@ shared! {
         pub step: u64,
         /// The start and the size of the heap allocation that the address lies in; 0 if it is in no known one.
         pub heap: u64,
-        /// See `heap`.
         pub heap_size: u64,
         /// The thread that made the allocation; `u32::MAX` when it is not known.
         pub heap_thread: u32,
@@ -117,7 +115,6 @@ shared! {
         pub loaded: u32,
         /// Padding.
         pub reserved: u32,
-        /// The races.
         pub race: [Race; RACES],
         /// The files that their addresses lie in.
         pub files: [LoadedFile; FILES],

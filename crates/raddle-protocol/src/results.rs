@@ -105,7 +105,6 @@ macro_rules! escapes {
 escapes! {
     /// A thread was not created by pthread_create.
     ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
-    /// Asynchronous cancellation.
     AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
     /// timer_create and the like.
     Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
@@ -113,7 +112,6 @@ escapes! {
     Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
     /// Input or signals from other processes.
     OutsideInput = 4 "input or signals from outside the program may arrive at different steps",
-    /// Process-shared objects.
     SharedObject = 5 "objects shared between processes use the real primitive",
     /// A call that blocks where nothing can be modelled.
     UncontrolledCall = 6 "a system call that may block was made outside the model",
@@ -125,7 +123,6 @@ escapes! {
     Children = 9 "child processes run outside control",
     /// A real-time scheduling class or an affinity was asked for.
     Affinity = 10 "scheduling classes and CPU affinities asked for by the program are ignored",
-    /// CPU-time clocks.
     CpuClock = 11 "CPU-time clocks are real",
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
@@ -138,7 +135,6 @@ shared! {
     /// What a run did.
     #[derive(Clone, Copy)]
     pub struct Results {
-        /// See [`Outcome`].
         pub outcome: u32,
         /// The signal of [`Outcome::Signal`].
         pub signal: i32,
@@ -156,7 +152,6 @@ shared! {
         pub bound: u32,
         /// What the policy had left out before this run; bits of [`Gap`](raddle_core::policy::Gap).
         pub gaps: u32,
-        /// See [`blind_spot`].
         pub blind_spots: u64,
         /// What the policy has explored, with [`Outcome::Exhausted`].
         pub explored: Explored,
@@ -178,7 +173,6 @@ shared! {
         pub log_len: u64,
         /// How often the starvation guard intervened.
         pub guard_fired: u64,
-        /// See [`Escape`].
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],

@@ -111,7 +111,6 @@ shared! {
         pub seed: u64,
         /// What earlier rounds of runs showed.
         pub profile: Profile,
-        /// See [`flag`].
         pub flags: u32,
         /// How many decisions the log has room for; it stops when it is full.
         pub log_capacity: u64,

@@ -14,6 +14,8 @@
 //! | `schema` | the JSON schemas of all of these |
 //! | `words` | numbers as people read them |
 
+#![warn(missing_docs)]
+
 pub mod campaign;
 pub mod exit_code;
 pub mod kind;

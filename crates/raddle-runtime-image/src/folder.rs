@@ -37,7 +37,6 @@ pub enum Refusal {
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// Its owner.
         owner: u32,
         /// The user of this process.
         user: u32,
@@ -47,7 +46,6 @@ pub enum Refusal {
     WritableByOthers {
         /// The folder.
         path: PathBuf,
-        /// Its mode.
         mode: u32,
     },
     /// Files in it cannot be mapped as code.
@@ -153,7 +151,6 @@ impl Folder {
         }
     }
 
-    /// Its path.
     pub fn into_path(self) -> PathBuf {
         self.path
     }

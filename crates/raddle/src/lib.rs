@@ -35,6 +35,8 @@
 //! `RADDLE_RUNS`, `RADDLE_POLICY` and `RADDLE_SEED` in the environment go before what a test says, and the command line
 //! of raddle goes before both.
 
+#![warn(missing_docs)]
+
 mod check;
 mod iteration;
 mod note;

@@ -48,7 +48,6 @@ pub enum CargoError {
     /// A file or folder of ours.
     #[error("cannot write {path}: {source}")]
     Write { path: PathBuf, source: io::Error },
-    /// See [`EachTestError`].
     #[error(transparent)]
     Listing(#[from] EachTestError),
     /// What `raddle test` would say, too.

@@ -82,7 +82,6 @@ pub struct Setup {
     pub repeat: u64,
     /// All repetitions stop at their first failure: there are no shares.
     pub first_only: bool,
-    /// The policies.
     pub policies: Vec<Wanted>,
     /// Policies that were named by default but are not there.
     pub missing: Vec<Skipped>,

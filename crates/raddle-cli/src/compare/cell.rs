@@ -44,7 +44,6 @@ pub struct Cell {
     pub share_interval: Option<[f64; 2]>,
     /// Failing runs of all repetitions by kind.
     pub kinds: BTreeMap<String, u64>,
-    /// The repetitions.
     pub repetitions: Vec<Repetition>,
     /// Runs to the first failure: the quartiles over the repetitions.
     pub first_failure: Quartiles,
@@ -76,7 +75,6 @@ pub struct Cell {
 /// One campaign.
 #[derive(Clone, Debug, Serialize)]
 pub struct Repetition {
-    /// Its seed.
     pub seed: u64,
     /// Runs that were made.
     pub runs: u64,

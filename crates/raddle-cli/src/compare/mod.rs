@@ -61,7 +61,6 @@ pub struct Comparison {
     pub repeat: u64,
     /// The policies, as they were asked for.
     pub policies: Vec<String>,
-    /// The programs.
     pub programs: Vec<Compared>,
     /// Programs that were left out.
     pub skipped: Vec<Skipped>,
@@ -76,9 +75,7 @@ pub struct Comparison {
 /// One program under all policies.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
-    /// Its name.
     pub name: String,
-    /// The command.
     pub command: Vec<String>,
     /// How it should fail.
     pub kind: Option<&'static str>,
@@ -163,7 +160,6 @@ pub struct Comparer {
     pub repeat: u64,
     /// All repetitions stop at their first failure.
     pub first_only: bool,
-    /// The policies.
     pub policies: Vec<Wanted>,
     /// Say nothing while it goes on.
     pub quiet: bool,

@@ -13,11 +13,9 @@ use super::Skipped;
 pub struct Entry {
     /// The file's name without its ending, and the variant's suffix.
     pub name: String,
-    /// The source.
     pub source: PathBuf,
     /// What its header says.
     pub header: Header,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// The suffix of the variant.
     pub variant: Option<String>,

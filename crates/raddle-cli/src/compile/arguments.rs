@@ -31,7 +31,6 @@ pub enum Input {
     OtherSource,
     /// Precompiles it.
     Header,
-    /// Assembles it.
     Assembler,
     /// Hands it to the linker.
     Linked,
@@ -55,7 +54,6 @@ pub enum Product {
     Executable,
     /// A program without a dynamic linker.
     StaticExecutable,
-    /// A shared library.
     SharedLibrary,
     /// An object that is linked again.
     Relocatable,

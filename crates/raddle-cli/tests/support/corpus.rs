@@ -34,7 +34,6 @@ pub struct Source {
 pub struct Entry {
     /// The source's name and the variant's.
     pub name: String,
-    /// The source.
     pub source: Source,
     /// The program's arguments.
     pub arguments: Vec<String>,

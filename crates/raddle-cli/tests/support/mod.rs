@@ -25,7 +25,6 @@ impl Folder {
         Folder(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         self.0.path()
     }

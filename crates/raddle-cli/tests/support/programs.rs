@@ -49,7 +49,6 @@ impl Program {
         }
     }
 
-    /// The binary.
     pub fn binary(&self) -> &Path {
         &self.binary
     }

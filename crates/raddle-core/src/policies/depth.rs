@@ -16,13 +16,9 @@ pub const TRIES: Parameter =
 /// Where a policy has these parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// The depth.
     pub depth: usize,
-    /// [`CONFIDENCE`].
     pub confidence: usize,
-    /// [`RUNS`].
     pub runs: usize,
-    /// [`TRIES`].
     pub tries: usize,
 }
 

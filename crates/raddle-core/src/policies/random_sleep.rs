@@ -23,7 +23,6 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     ]
 );
 
-/// Random sleeps.
 #[derive(Debug)]
 pub struct RandomSleep {
     rng: Rng,

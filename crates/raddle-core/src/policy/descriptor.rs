@@ -25,7 +25,6 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A number.
     pub const fn number(name: &'static str, default: f64, min: f64, max: f64, help: &'static str) -> Parameter {
         Parameter { name, help, default, min, max, whole: false, choices: &[] }
     }
@@ -56,7 +55,6 @@ impl Parameter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Learns {
-    /// Nothing.
     Nothing = 0,
     /// The [`Profile`](super::Profile).
     Steps,
@@ -111,7 +109,6 @@ pub struct Descriptor {
     pub summary: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// How its runs are made.
     pub kind: Kind,

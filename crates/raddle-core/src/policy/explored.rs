@@ -42,7 +42,6 @@ pub struct Explored {
     pub redundant: u64,
     /// The bound up to which all schedules were explored, plus 1; 0: there was no bound.
     pub bound: u32,
-    /// See [`Gap`].
     pub gaps: u32,
     /// Whether schedules were left out that differ from others by the order of independent operations only.
     pub reduced: bool,

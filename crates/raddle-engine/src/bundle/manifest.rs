@@ -56,7 +56,6 @@ pub struct File {
 pub enum Role {
     /// The recorded schedule.
     Schedule,
-    /// The program.
     Program,
     /// The dynamic loader.
     Loader,

@@ -49,7 +49,6 @@ use raddle_inspect::elf::is_asan;
 pub struct Opened {
     /// The schedule file, rewritten for this machine.
     pub schedule: PathBuf,
-    /// The program.
     pub program: PathBuf,
     /// The folder with the libraries.
     pub library_path: PathBuf,

@@ -63,7 +63,6 @@ pub enum RunVerdict {
     Cut,
     /// A replay left its recording.
     Diverged,
-    /// It failed.
     Failed(FailureKind),
 }
 

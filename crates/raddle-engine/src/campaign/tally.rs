@@ -10,7 +10,6 @@ use crate::run::report::{RunReport, Serial, Verdict};
 /// The statistics of the runs that count.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Runs.
     pub runs: u64,
     /// Those that failed.
     pub failing_runs: u64,

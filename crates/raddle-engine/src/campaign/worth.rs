@@ -72,7 +72,6 @@ impl Guarantee {
 /// The schedules of one policy's runs.
 #[derive(Clone, Debug, Default)]
 pub struct Schedules {
-    /// Runs.
     pub runs: u64,
     /// Schedules that one run had.
     pub once: u64,

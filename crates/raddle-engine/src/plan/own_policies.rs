@@ -30,16 +30,10 @@ pub enum OwnPoliciesError {
     Runtime(#[from] RuntimeError),
     /// No process could be started.
     #[error("{runtime} cannot be asked for its policies: {source}")]
-    NotStarted {
-        /// The runtime.
-        runtime: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    NotStarted { runtime: PathBuf, source: io::Error },
     /// The process did not end.
     #[error("{runtime} was asked for its policies and did not answer within {} s", limit.as_secs())]
     Slow {
-        /// The runtime.
         runtime: PathBuf,
         /// How long it was given.
         limit: Duration,
@@ -47,7 +41,6 @@ pub enum OwnPoliciesError {
     /// The process failed.
     #[error("{runtime} was asked for its policies and ended with {status}: {message}")]
     Failed {
-        /// The runtime.
         runtime: PathBuf,
         /// How the process ended.
         status: ExitStatus,
@@ -60,7 +53,6 @@ pub enum OwnPoliciesError {
          this program?"
     )]
     Silent {
-        /// The runtime.
         runtime: PathBuf,
         /// The last of what it wrote to standard error.
         message: String,
@@ -71,7 +63,6 @@ pub enum OwnPoliciesError {
          of the same release"
     )]
     Malformed {
-        /// The runtime.
         runtime: PathBuf,
         /// Where and how.
         problem: Malformed,

@@ -31,7 +31,6 @@ pub enum PolicyError {
     /// The policy has no such parameter.
     #[error("the policy `{policy}` has no parameter `{name}`; {hint}")]
     UnknownParameter {
-        /// The policy.
         policy: &'static str,
         /// The name that was given.
         name: String,
@@ -41,7 +40,6 @@ pub enum PolicyError {
     /// A parameter without a value.
     #[error("`{text}` is not a parameter of `{policy}`: expected key=value, such as `{example}`")]
     NoValue {
-        /// The policy.
         policy: &'static str,
         /// The text that was given.
         text: String,
@@ -51,7 +49,6 @@ pub enum PolicyError {
     /// A value outside of the parameter's range.
     #[error("`{value}` is no value for `{name}` of the policy `{policy}`: expected {expected}")]
     Value {
-        /// The policy.
         policy: &'static str,
         /// The parameter.
         name: &'static str,
@@ -63,7 +60,6 @@ pub enum PolicyError {
     /// A parameter given twice.
     #[error("the parameter `{name}` of the policy `{policy}` is given twice")]
     Twice {
-        /// The policy.
         policy: &'static str,
         /// The parameter.
         name: &'static str,

@@ -56,7 +56,6 @@ impl Notice {
 pub enum Stdin {
     /// Nothing.
     Null,
-    /// This file.
     File(PathBuf),
     /// What was captured.
     Captured(Arc<File>),

@@ -69,7 +69,6 @@ pub enum Verdict {
     Cut,
     /// A replay left its recording.
     Diverged(Divergence),
-    /// It failed.
     Failed(Box<Failure>),
 }
 
@@ -213,13 +212,11 @@ impl Failure {
 /// What a check in the program asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckRequest {
-    /// Its name.
     pub name: Option<String>,
     /// The policy with its parameters.
     pub policy: Option<String>,
     /// The number of runs.
     pub runs: Option<u64>,
-    /// The seed.
     pub seed: Option<u64>,
     /// When a run is cut.
     pub max_steps: Option<u64>,

@@ -44,14 +44,10 @@ pub enum TargetError {
         "run {run} started more than {} threads, which is the most that can be controlled",
         raddle_core::MAX_THREADS
     )]
-    TooManyThreads {
-        /// The run.
-        run: u64,
-    },
+    TooManyThreads { run: u64 },
     /// The runtime failed.
     #[error("the runtime failed in run {run}: {message}; please report this, with the command and the seed")]
     Internal {
-        /// The run.
         run: u64,
         /// What it said.
         message: String,

@@ -13,7 +13,6 @@ use raddle_inspect::stack::{Frame, Thread, Unwinder};
 pub struct ThreadView {
     /// Its number in the order of creation; the main thread is 0.
     pub id: u16,
-    /// Its name.
     pub name: String,
     /// Blocked, enabled and so on.
     pub state: String,

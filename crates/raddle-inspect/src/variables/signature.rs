@@ -42,7 +42,6 @@ pub enum Form {
 /// The parameters and the result of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
-    /// The parameters.
     pub parameters: Vec<Value>,
     /// Whether more may follow.
     pub is_open: bool,

@@ -36,7 +36,6 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// The folder of programs when none is named.
 const SUITE: &str = "bugs";
 
-/// An experiment.
 pub struct Experiment {
     /// Its name on the command line.
     pub name: &'static str,

@@ -17,7 +17,6 @@ const ROWS: &[&str] = &["Pbzip2", "Memc", "WSQ-1", "WSQ-2", "WSQ-3", "Trans", "N
 
 const DRAWN: &str = "the paper draws its numbers in a figure and does not print them; 100,000 runs there";
 
-/// Figure 1.
 pub const FIGURE_1: Experiment = Experiment {
     name: "needlepoint-1",
     title: "NeedlePoint, figure 1: failing share of common bugs under five policies",
@@ -34,7 +33,6 @@ pub const FIGURE_1: Experiment = Experiment {
     alone: None,
 };
 
-/// Figure 2.
 pub const FIGURE_2: Experiment = Experiment {
     name: "needlepoint-2",
     title: "NeedlePoint, figure 2: failing share of the memcached-like bug, with more and more work before it",
@@ -47,7 +45,6 @@ pub const FIGURE_2: Experiment = Experiment {
     ..FIGURE_1
 };
 
-/// Table 2.
 pub const TABLE_2: Experiment = Experiment {
     name: "needlepoint-table-2",
     title: "NeedlePoint, table 2: is the bug found in 1,000 runs?",
@@ -69,7 +66,6 @@ pub const TABLE_2: Experiment = Experiment {
     ..FIGURE_1
 };
 
-/// Figure 6.
 pub const FIGURE_6: Experiment = Experiment {
     name: "needlepoint-6",
     title: "NeedlePoint, figure 6: failing share of common bugs under PPCT and PCT",

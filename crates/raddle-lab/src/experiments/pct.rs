@@ -19,7 +19,6 @@ pub const RANDOM_SLEEP: &str = "random-sleep:p=0.02";
 
 const THIEVES: [u64; 6] = [2, 4, 8, 16, 32, 64];
 
-/// Table 3.
 pub const TABLE_3: Experiment = Experiment {
     name: "pct-table-3",
     title: "PCT, table 3: failing share under stress, random sleep and PCT, and the guarantee",
@@ -45,7 +44,6 @@ pub const TABLE_3: Experiment = Experiment {
     alone: None,
 };
 
-/// Figure 9.
 pub const FIGURE_9: Experiment = Experiment {
     name: "pct-9",
     title: "PCT, figure 9: failing share of the work stealing queue with more thieves and more jobs",
@@ -61,7 +59,6 @@ pub const FIGURE_9: Experiment = Experiment {
     ..TABLE_3
 };
 
-/// Figure 10.
 pub const FIGURE_10: Experiment = Experiment {
     name: "pct-10",
     title: "PCT, figure 10: failing share of the work stealing queue under PCT and stress, four jobs",
@@ -71,7 +68,6 @@ pub const FIGURE_10: Experiment = Experiment {
     ..FIGURE_9
 };
 
-/// Figure 11.
 pub const FIGURE_11: Experiment = Experiment {
     name: "pct-11",
     title: "PCT, figure 11: ordered pairs of events covered, against runs",

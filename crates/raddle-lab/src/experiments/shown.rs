@@ -4,7 +4,6 @@ use comfy_table::{presets, ContentArrangement, Table};
 
 /// A table with its title and what to know when reading it.
 pub struct Shown {
-    /// The title.
     pub title: &'static str,
     /// The header and the rows.
     pub rows: Vec<Vec<String>>,

@@ -62,7 +62,6 @@ const COMMON: Experiment = Experiment {
     alone: None,
 };
 
-/// Figure 7.
 pub const FIGURE_7: Experiment = Experiment {
     name: "needlepoint-7",
     title: "NeedlePoint, figure 7: time of a run under PCT and PPCT, as multiples of the bare program's",
@@ -70,7 +69,6 @@ pub const FIGURE_7: Experiment = Experiment {
     ..COMMON
 };
 
-/// Figure 8.
 pub const FIGURE_8: Experiment = Experiment {
     name: "needlepoint-8",
     title: "NeedlePoint, figure 8: speed of PPCT over PCT with depths 1 to 4",

@@ -16,7 +16,6 @@ pub const STRIDE_6_6: &str = "stride:ratio=6.6";
 /// A change that is smaller is none (figure 6).
 const NO_CHANGE: f64 = 1.2;
 
-/// Figure 5.
 pub const FIGURE_5: Experiment = Experiment {
     name: "stride-5",
     title: "Randomized stride, figure 5: steps of each program and its failing share under the random walk",
@@ -33,7 +32,6 @@ pub const FIGURE_5: Experiment = Experiment {
     alone: None,
 };
 
-/// Figure 6.
 pub const FIGURE_6: Experiment = Experiment {
     name: "stride-6",
     title: "Randomized stride, figure 6: failing shares against those under the random walk",
@@ -47,7 +45,6 @@ pub const FIGURE_6: Experiment = Experiment {
     ..FIGURE_5
 };
 
-/// Figure 7.
 pub const FIGURE_7: Experiment = Experiment {
     name: "stride-7",
     title: "Randomized stride, figure 7: bugs that are missed in 10,000 runs",

@@ -66,7 +66,6 @@ pub unsafe fn next_definition(name: &'static c_char) -> usize {
 /// the start. 0 before it is known.
 static ERRNO_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// Finds errno.
 pub fn find_errno() {
     // SAFETY: libc gives every thread an errno.
     let place = unsafe { __errno_location() } as usize;
@@ -94,7 +93,6 @@ pub fn errno() -> c_int {
     unsafe { *errno_place() }
 }
 
-/// Sets errno.
 pub fn set_errno(error: c_int) {
     // SAFETY: as above.
     unsafe { *errno_place() = error };

@@ -75,7 +75,6 @@ impl Baton {
 /// beside its successor and make addresses differ from run to run.
 pub static DYING: Dying = Dying(AtomicPtr::new(ptr::null_mut()));
 
-/// See [`DYING`].
 pub struct Dying(AtomicPtr<AtomicU32>);
 
 impl Dying {

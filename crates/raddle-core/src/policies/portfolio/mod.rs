@@ -46,7 +46,6 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
 pub struct Member {
     /// How it is called here.
     pub name: &'static str,
-    /// The policy.
     pub policy: &'static Descriptor,
     /// Parameters that differ from the defaults: where they stand, and their values.
     pub parameters: &'static [(usize, f64)],
