@@ -3,6 +3,7 @@
 //! An option of runs stands in three places: its name and help in [`options`], what it comes to in [`resolve`], and, if
 //! it decides a run, how it is printed in `text::command_line`.
 
+pub mod cargo;
 pub mod config;
 pub mod options;
 pub mod resolve;

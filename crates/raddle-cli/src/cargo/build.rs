@@ -10,12 +10,12 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use serde::Deserialize;
 
-use super::args::{self, Packages, Words};
 use super::error::CargoError;
-use super::visible::Visible;
 use super::wrapper::{self, Settings};
-use super::{recording, users_wrapper, TARGET};
+use super::{recording, users_wrapper};
+use crate::arguments::cargo::{self as args, Packages, Words};
 use crate::arguments::TestOptions;
+use crate::compile::rustc::{Visible, TARGET};
 use crate::error::Error;
 use raddle_report::exit_code;
 

@@ -27,13 +27,13 @@ pub enum CargoError {
     #[error("cargo did not say how it would start {program}; cargo's words:\n{said}")]
     NotRecorded { program: String, said: String },
     /// A target other than the one.
-    #[error("--target {0} does not work: raddle controls programs for {target} only", target = super::TARGET)]
+    #[error("--target {0} does not work: raddle controls programs for {target} only", target = crate::compile::rustc::TARGET)]
     Target(String),
     /// A machine that is none of ours.
     #[error(
         "this toolchain is for {0}, and raddle controls programs for {target} only; a toolchain for that one has to be \
          the active one (`rustup default stable-{target}`)",
-        target = super::TARGET
+        target = crate::compile::rustc::TARGET
     )]
     Host(String),
     /// `--std` without the sources of the standard library.

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use raddle_schedule::checksum;
 
 use super::wrapper::Settings;
-use super::TARGET;
+use crate::compile::rustc::TARGET;
 
 /// What is asked for.
 pub const EXPORT: &str = "-Clink-arg=-Wl,--export-dynamic-symbol=__tsan_*";

@@ -6,7 +6,6 @@
 //! meets every call of the compiler (`wrapper`), and as the runner of the target, so that cargo itself says in
 //! which directory and environment it would start a program (`recording`).
 
-mod args;
 mod artifacts;
 mod build;
 mod doctests;
@@ -22,18 +21,14 @@ mod run;
 mod selection;
 mod test;
 mod users_wrapper;
-pub(crate) mod visible;
 mod wrapper;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
-use args::{Cli, Command};
+use crate::arguments::cargo::{command, Cli, Command};
 use error::CargoError;
-
-/// The only target that works: what the hooks are compiled for, and what raddle runs.
-pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Runs a command line and returns the exit status.
 pub fn run(arguments: Vec<OsString>) -> u8 {
@@ -63,14 +58,5 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
             error => eprintln!("{} {error}", console::style("error:").for_stderr().red().bold()),
         }
         error.exit_code()
-    })
-}
-
-/// The command line; what `raddle test` has and makes no sense here is not shown.
-pub fn command() -> clap::Command {
-    Cli::command().mut_subcommand("test", |test| {
-        test.mut_arg("each_test", |argument| argument.hide(true)).mut_arg("jobs", |argument| {
-            argument.help("Explore N tests at once, each on a core of its own [default: 1]")
-        })
     })
 }

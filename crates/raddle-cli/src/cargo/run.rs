@@ -1,9 +1,9 @@
 //! `cargo raddle run`: explores a program as `raddle test` does.
 
-use super::args;
 use super::build::{status, succeeded, Cargo};
 use super::error::CargoError;
 use super::recording;
+use crate::arguments::cargo as args;
 use crate::arguments::{Test, TestOptions};
 use crate::commands;
 use crate::error::Error;

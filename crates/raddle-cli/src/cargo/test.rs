@@ -13,7 +13,6 @@ use raddle_report::{exit_code, TestReport, TestReports};
 
 use raddle_engine::options::Options;
 
-use super::args::{self, Words};
 use super::artifacts::{self, Artifact};
 use super::build::{not_started, succeeded, Cargo};
 use super::error::CargoError;
@@ -24,6 +23,7 @@ use super::output::{self, Paint};
 use super::recording::{self, Recording};
 use super::selection::{Selection, Tests};
 use super::{doctests, pool};
+use crate::arguments::cargo::{self as args, Words};
 use crate::arguments::config;
 use crate::arguments::resolve::{Resolved, Verbosity};
 use crate::commands::test::worst;

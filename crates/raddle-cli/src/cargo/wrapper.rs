@@ -11,7 +11,7 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use super::linker;
-use super::visible::Visible;
+use crate::compile::rustc::Visible;
 use raddle_report::exit_code;
 
 /// The variable that tells the wrapper what to do.

@@ -27,7 +27,7 @@ fn write(shell: Shell, folder: &Path) -> Result<(), Error> {
 
 /// The binary `cargo-raddle` as it is called without cargo: shells complete the words after the name of a binary.
 fn cargo() -> Command {
-    crate::cargo::command().name("cargo-raddle").bin_name("cargo-raddle")
+    crate::arguments::cargo::command().name("cargo-raddle").bin_name("cargo-raddle")
 }
 
 fn script(shell: Shell, mut command: Command, binary: &str) -> String {

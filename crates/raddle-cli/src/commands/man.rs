@@ -28,7 +28,9 @@ fn failed(path: &Path, source: io::Error) -> Error {
 fn pages() -> io::Result<Vec<(String, String)>> {
     let mut pages = Vec::new();
     // The page of `cargo raddle` is looked for under the name of the binary.
-    for command in [Cli::command(), crate::cargo::command().name("cargo-raddle").display_name("cargo-raddle")] {
+    for command in
+        [Cli::command(), crate::arguments::cargo::command().name("cargo-raddle").display_name("cargo-raddle")]
+    {
         let mut command = command.disable_help_subcommand(true);
         command.build();
         pages.push(page(&command)?);

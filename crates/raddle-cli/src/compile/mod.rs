@@ -8,6 +8,7 @@ mod header;
 pub mod plan;
 mod process;
 pub mod response_file;
+pub mod rustc;
 pub mod sanitizers;
 
 use std::ffi::{OsStr, OsString};

@@ -9,8 +9,7 @@ use object::{Object, ObjectSymbol};
 use raddle_protocol::Points;
 
 use super::{good, note, try_runs, Probe};
-use crate::cargo::visible::Visible;
-use crate::cargo::TARGET;
+use crate::compile::rustc::{Visible, TARGET};
 use raddle_engine::campaign::End;
 use raddle_inspect::elf;
 use raddle_inspect::search_path::{find_in_path, is_executable};

@@ -1,4 +1,4 @@
-//! What of a program is made visible: which passes of the compiler do it, and which hooks are linked in.
+//! What of a Rust program is made visible: which passes of the compiler do it, and which hooks are linked in.
 //!
 //! rustc hands `-C passes` to LLVM's pass manager, which runs them after the crate's own optimisation and, in a
 //! build with LTO, before the crates are linked: once for each function. The pass `tsan` replaces atomics by
@@ -7,6 +7,9 @@
 //! optimisation the pipeline does not contain `forceattrs`, so it is named.
 
 use serde::{Deserialize, Serialize};
+
+/// The only target that works: what the hooks are compiled for, and what raddle runs.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visible {

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::visible::Visible;
-use crate::arguments::TestOptions;
+use super::TestOptions;
+use crate::compile::rustc::Visible;
 
 /// Explores schedules of a cargo project's tests and programs, with their atomics or all of their memory visible.
 #[derive(Parser, Debug)]
@@ -15,6 +15,15 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// The command line; what `raddle test` has and makes no sense here is not shown.
+pub fn command() -> clap::Command {
+    Cli::command().mut_subcommand("test", |test| {
+        test.mut_arg("each_test", |argument| argument.hide(true)).mut_arg("jobs", |argument| {
+            argument.help("Explore N tests at once, each on a core of its own [default: 1]")
+        })
+    })
 }
 
 /// The commands.
@@ -287,7 +296,6 @@ impl Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cargo::command;
     use clap::FromArgMatches;
 
     fn test(words: &[&str]) -> Test {
