@@ -100,6 +100,7 @@ impl Point<'_> {
 /// A policy needs `start` and `choose`. The other methods are for policies that want to know more, for searches, and for
 /// parallel policies, in this order.
 pub trait Policy {
+    /// Called before the first point of each run.
     fn start(&mut self, run: &Run<'_>);
 
     /// At least two threads are enabled: which of them takes the next step?
