@@ -104,21 +104,12 @@ fn matches_name(start: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
 
     #[test]
     fn tells_controlled_from_uncontrolled() {
-        let program = Program {
-            path: "/bin/bank".into(),
-            build_id: Some("6f1c".into()),
-            interpreter: None,
-            needed: vec!["libc.so.6".into()],
-            undefined: vec!["pthread_mutex_lock".into(), "timerfd_create".into(), "printf".into(), "clone".into()],
-            language: Language::Rust,
-            preload_first: Vec::new(),
-            offers: 0,
-            debug_info: true,
-            checks: false,
-        };
+        let undefined = ["pthread_mutex_lock", "timerfd_create", "printf", "clone"].map(String::from).into();
+        let program = Program { undefined, language: Language::Rust, ..sample::program() };
         let exported = BTreeSet::from(["pthread_mutex_lock".to_string(), "pthread_create".to_string()]);
         let library = Library {
             name: "libstdc++.so.6".into(),

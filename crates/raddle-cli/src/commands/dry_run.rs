@@ -85,14 +85,9 @@ mod tests {
         let program = Program {
             path: "/bin/bank".into(),
             build_id: Some("6f1c".into()),
-            interpreter: None,
             needed: vec!["libc.so.6".into()],
-            undefined: vec!["pthread_mutex_lock".into(), "timerfd_create".into(), "printf".into(), "clone".into()],
             language: Language::Rust,
-            preload_first: Vec::new(),
-            offers: 0,
-            debug_info: true,
-            checks: false,
+            ..sample::program()
         };
         let preview = Preview {
             controlled: vec!["pthread_mutex_lock".into()],

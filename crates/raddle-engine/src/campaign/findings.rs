@@ -61,40 +61,14 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::report::{Counts, Serial, Verdict};
-    use raddle_core::policy::Profile;
+    use crate::report::sample;
+    use crate::run::report::Verdict;
     use raddle_report::FailureKind;
 
     fn failed(run: u64, kind: FailureKind, place: &str) -> RunReport {
-        let failure = Failure {
-            kind,
-            message: format!("in run {run}"),
-            place: place.to_string(),
-            step: run,
-            threads: Vec::new(),
-            stderr: Vec::new(),
-            run_seed: 0,
-            profile: Profile::default(),
-            stacks: Default::default(),
-            racing: Vec::new(),
-            log: None,
-            log_is_full: false,
-            also: Vec::new(),
-            bound: None,
-            serial: Serial::Itself,
-        };
-        RunReport {
-            run,
-            verdict: Verdict::Failed(Box::new(failure)),
-            counts: Counts::default(),
-            escapes: 0,
-            output_cut: false,
-            stacks: Default::default(),
-            racing: Vec::new(),
-            observed: None,
-            log: None,
-            log_too_long: false,
-        }
+        let (message, place) = (format!("in run {run}"), place.to_string());
+        let failure = Failure { message, place, step: run, ..sample::failure(kind) };
+        RunReport { verdict: Verdict::Failed(Box::new(failure)), ..RunReport::new(run) }
     }
 
     #[test]

@@ -297,6 +297,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
     use crate::run::report::{Counts, Failure, Verdict};
     use raddle_core::rng::{splitmix64, Rng};
     use raddle_report::FailureKind;
@@ -304,35 +305,10 @@ mod tests {
     /// A run whose size depends on its number and on what it is told.
     fn made(run: u64, profile: Profile, fails: bool) -> RunReport {
         let mut state = run ^ profile.steps << 32;
-        let failure = Failure {
-            kind: FailureKind::Exit,
-            message: "exit status 1".into(),
-            place: String::new(),
-            step: 1,
-            threads: Vec::new(),
-            stderr: Vec::new(),
-            run_seed: 0,
-            profile,
-            stacks: Default::default(),
-            racing: Vec::new(),
-            log: None,
-            log_is_full: false,
-            also: Vec::new(),
-            bound: None,
-            serial: Default::default(),
-        };
-        RunReport {
-            run,
-            verdict: if fails { Verdict::Failed(Box::new(failure)) } else { Verdict::Passed },
-            counts: Counts { steps: splitmix64(&mut state) % 100, threads: 2, ..Counts::default() },
-            escapes: 0,
-            output_cut: false,
-            stacks: Default::default(),
-            racing: Vec::new(),
-            observed: None,
-            log: None,
-            log_too_long: false,
-        }
+        let failure = Failure { profile, ..sample::failure(FailureKind::Exit) };
+        let verdict = if fails { Verdict::Failed(Box::new(failure)) } else { Verdict::Passed };
+        let counts = Counts { steps: splitmix64(&mut state) % 100, threads: 2, ..Counts::default() };
+        RunReport { verdict, counts, ..RunReport::new(run) }
     }
 
     /// Jobs that take random time; returns the counted runs.

@@ -153,18 +153,7 @@ mod tests {
     use crate::run::report::Counts;
 
     fn report(run: u64, verdict: Verdict, counts: Counts) -> RunReport {
-        RunReport {
-            run,
-            verdict,
-            counts,
-            escapes: 1 << run,
-            output_cut: false,
-            stacks: Default::default(),
-            racing: Vec::new(),
-            observed: None,
-            log: None,
-            log_too_long: false,
-        }
+        RunReport { verdict, counts, escapes: 1 << run, ..RunReport::new(run) }
     }
 
     #[test]

@@ -19,23 +19,28 @@ use crate::plan::{Expectations, Plan, Switch, Target};
 use crate::run::report::{Counts, Failure, RunReport, Verdict};
 use crate::run::threads::ThreadView;
 
+/// A program in C that needs nothing.
+pub fn program() -> Program {
+    Program {
+        path: "/home/ada/bank".into(),
+        build_id: Some("6f1c0e".into()),
+        interpreter: None,
+        needed: Vec::new(),
+        undefined: Vec::new(),
+        language: Language::C,
+        preload_first: Vec::new(),
+        offers: 0,
+        debug_info: true,
+        checks: false,
+    }
+}
+
 /// A campaign of 1,000 runs.
 pub fn plan() -> Plan {
     let policy = PolicyChoice::parse("pct:d=4").expect("a policy");
     Plan {
         target: Target {
-            program: Program {
-                path: "/home/ada/bank".into(),
-                build_id: Some("6f1c0e".into()),
-                interpreter: None,
-                needed: Vec::new(),
-                undefined: Vec::new(),
-                language: Language::C,
-                preload_first: Vec::new(),
-                offers: 0,
-                debug_info: true,
-                checks: false,
-            },
+            program: program(),
             executable: "/home/ada/bank".into(),
             command: vec!["./bank".into(), "three accounts".into()],
             directory: "/home/ada".into(),
@@ -102,6 +107,27 @@ pub fn report(run: u64, verdict: Verdict) -> RunReport {
     RunReport { verdict, counts, ..RunReport::new(run) }
 }
 
+/// A failure of which nothing is known but its kind.
+pub fn failure(kind: FailureKind) -> Failure {
+    Failure {
+        kind,
+        message: String::new(),
+        place: String::new(),
+        step: 1,
+        threads: Vec::new(),
+        stderr: Vec::new(),
+        run_seed: 0,
+        profile: Profile::default(),
+        stacks: Default::default(),
+        racing: Vec::new(),
+        log: None,
+        log_is_full: false,
+        also: Vec::new(),
+        bound: None,
+        serial: Default::default(),
+    }
+}
+
 /// Two threads that wait for each other.
 pub fn deadlock() -> Finding {
     let thread = |id, name: &str, waits_for: &str, backtrace: &[&str]| ThreadView {
@@ -114,7 +140,6 @@ pub fn deadlock() -> Finding {
     };
     Finding {
         failure: Failure {
-            kind: FailureKind::Deadlock,
             message: "t1 waits for t2, t2 waits for t1".into(),
             place: "lock in deposit (bank.c:31); lock in withdraw (bank.c:44)".into(),
             step: 88,
@@ -130,14 +155,7 @@ pub fn deadlock() -> Finding {
             ],
             stderr: vec!["opening accounts".into()],
             run_seed: 7,
-            profile: Profile::default(),
-            stacks: Default::default(),
-            racing: Vec::new(),
-            log: None,
-            log_is_full: false,
-            also: Vec::new(),
-            bound: None,
-            serial: Default::default(),
+            ..failure(FailureKind::Deadlock)
         },
         count: 1,
         first_run: 17,

@@ -12,6 +12,9 @@ use tempfile::TempDir;
 /// Long enough for anything that ends at all; it guards against waiting for ever.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
+/// A program whose threads all wait.
+pub const BLOCKED: &str = include_str!("blocked.c");
+
 /// A compiled program in a folder of its own.
 pub struct Built {
     pub folder: TempDir,
