@@ -350,7 +350,7 @@ fn nothing_outlives_a_campaign() {
 fn an_interrupt_ends_with_the_summary() {
     let folder = Folder::new();
     folder.program("good", &counting(""));
-    // All of these runs would take hours: that it ends is what the interrupt is for.
+    // This many runs would take hours, so only the interrupt can end the campaign.
     let arguments = ["test", "--runs", "100000000", "--jobs", "2", "--", "./good"];
     let mut command = folder.raddle_with_runtime(&arguments);
     let child = command.stdout(Stdio::piped()).spawn().expect("raddle runs");

@@ -389,7 +389,7 @@ fn time_ends_a_campaign_and_nothing_is_left() {
     let (folder, binary) = (Folder::new(), build("account.c"));
     let own = folder.path().join("account");
     std::fs::copy(&binary, &own).expect("copied");
-    // So many runs would take hours: that it comes back is what the option is for.
+    // This many runs would take hours, so only the option can end the campaign.
     let options = ["test", "--runs", "1000000000", "--time", "0.5", "--jobs", "2"];
     let (status, said) = outcome(&mut raddle(&folder, &options, &["./account"]));
     assert_eq!(status, 0, "{said}");

@@ -16,7 +16,7 @@ use raddle_engine::plan::stdin::Stdin;
 use raddle_engine::{Builder, Campaign, End, Event, Outcome};
 use tempfile::TempDir;
 
-/// Long enough for anything that ends at all; it guards against waiting for ever.
+/// A limit for tests that hang; whatever ends takes far less time.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// The tests look at the whole process, so they take turns.

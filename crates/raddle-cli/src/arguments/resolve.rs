@@ -25,7 +25,7 @@ pub enum OptionError {
     /// A number outside of its range.
     #[error("--{0}")]
     Range(#[from] RangeError),
-    /// A word that is none of those that the option knows.
+    /// A value that the option does not know.
     #[error("--{option} {value} is not known; {hint}")]
     Unknown {
         /// The option.

@@ -252,7 +252,7 @@ impl Setup {
 
 /// The options that campaigns share with `raddle test`.
 fn test_options(args: &arguments::Compare) -> TestOptions {
-    // Nobody reads stacks here, and a panic that prints one takes a hundred times as long as a run.
+    // No one reads backtraces here, and printing one takes a hundred times as long as a run.
     let env = std::iter::once("RUST_BACKTRACE=0".to_string()).chain(args.run.env.iter().cloned()).collect();
     TestOptions {
         runs: args.runs,

@@ -185,7 +185,7 @@ fn addresses() -> Probe {
     )
 }
 
-/// Where the runtime library is and where it comes from, or why there is none.
+/// The path and the origin of the runtime library, or why there is none.
 type Located = Result<(PathBuf, Source), RuntimeError>;
 
 /// Starts a tiny program, this one, with the runtime in it.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Long enough for anything that ends at all; it guards against waiting for ever.
+/// A limit for tests that hang; whatever ends takes far less time.
 pub const WATCHDOG: Duration = Duration::from_secs(300);
 
 /// A folder in which a test works.

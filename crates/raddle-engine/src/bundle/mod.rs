@@ -17,7 +17,7 @@
 //!
 //! - **By this machine's loader and C library**, with `LD_LIBRARY_PATH` leading to the other
 //!   libraries of the bundle, when this machine's C library is the same or newer: glibc runs what
-//!   was built for older versions. The program is started as ever, and its addresses are laid out as
+//!   was built for older versions. The program is started as usual, and its addresses are laid out as
 //!   they were. ([`Opened::interpreter`] is `None`.)
 //! - **By the bundle's loader and C library** when this machine's are older or of another kind:
 //!   `ld-linux-x86-64.so.2 --library-path LIB --argv0 NAME PROGRAM …`. The loader honours

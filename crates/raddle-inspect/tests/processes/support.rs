@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Long enough for anything that ends at all; it guards against waiting for ever.
+/// A limit for tests that hang; whatever ends takes far less time.
 const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// A program whose threads all wait.
