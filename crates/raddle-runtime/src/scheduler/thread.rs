@@ -188,6 +188,8 @@ pub struct Thread {
     pub polls_runners: bool,
     /// In a parallel run: it sleeps at a point, because the gate makes it.
     pub sleeps_at_point: bool,
+    /// In a parallel run: it was let go and has not come to it yet.
+    pub let_go: bool,
     /// In a parallel run: it is woken on a core that was chosen for it, and may run only there.
     pub placed: bool,
     /// In a parallel run: it takes a step although the policy holds it.

@@ -372,6 +372,7 @@ fn rest(me: ThreadId) {
         let it = unsafe { state() };
         it.scheduler.current = me;
         if !it.scheduler.threads[me.index()].parked {
+            it.scheduler.thread(me).let_go = false;
             if core::mem::take(&mut it.scheduler.thread(me).placed) {
                 it.gate.placement.release();
             }
@@ -433,6 +434,7 @@ fn wake(it: &mut State, t: ThreadId) {
     gate.held.set(t, false);
     gate.parked -= 1;
     s.thread(t).parked = false;
+    s.thread(t).let_go = true;
     queue_wake(gate, t);
 }
 
@@ -536,13 +538,14 @@ fn runners(it: &State) -> impl Iterator<Item = ThreadId> + '_ {
     (0..s.created).filter(runs).map(|i| ThreadId(i as u16))
 }
 
-/// Whether at least one thread runs and all that do sleep in the kernel.
+/// Whether at least one thread runs and all that do sleep in the kernel. A thread that was let go is about to run, however
+/// long the kernel takes to schedule it.
 fn all_asleep(it: &State) -> bool {
     let mut any = false;
     runners(it).all(|t| {
         any = true;
         let thread = &it.scheduler.threads[t.index()];
-        thread.tid != 0 && !thread.sleeps_at_point && sys::thread_sleeps(thread.tid)
+        thread.tid != 0 && !thread.let_go && !thread.sleeps_at_point && sys::thread_sleeps(thread.tid)
     }) && any
 }
 
