@@ -12,6 +12,7 @@ mod rare;
 mod shown;
 mod speed;
 mod stride;
+mod stride_theory;
 
 use std::time::Duration;
 
@@ -61,6 +62,8 @@ pub struct Experiment {
     pub shows: fn(&Experiment, &Comparison) -> Vec<Vec<String>>,
     /// What to know when reading the table.
     pub remarks: &'static [&'static str],
+    /// What is counted over the whole table, in words.
+    pub counts: Option<fn(&Experiment, &Comparison) -> String>,
     /// It is more than one comparison.
     pub alone: Option<Alone>,
 }
@@ -77,6 +80,8 @@ const PAPERS: &[&Experiment] = &[
     &pct::FIGURE_9,
     &pct::FIGURE_10,
     &pct::FIGURE_11,
+    &stride_theory::PROPOSITION_1,
+    &stride_theory::FIGURE_4,
     &stride::FIGURE_5,
     &stride::FIGURE_6,
     &stride::FIGURE_7,
@@ -141,7 +146,8 @@ impl Experiment {
 
     /// Our numbers beside the paper's.
     pub fn beside(&self, comparison: &Comparison) -> Shown {
-        let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(notes(comparison));
+        let counted = self.counts.map(|counts| counts(self, comparison));
+        let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(counted).chain(notes(comparison));
         Shown { title: self.title, rows: (self.shows)(self, comparison), remarks: remarks.collect() }
     }
 
@@ -171,7 +177,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             many => count(many.len() as u64, "program"),
         };
         let cells = count(cells().count() as u64, "cell");
-        format!("the time was over for {cells}, after {} or more: of {whose}", count(least, "run"))
+        format!("{cells} ran out of time, after {} or more: of {whose}", count(least, "run"))
     });
     left_out.chain(cut).collect()
 }
@@ -191,11 +197,13 @@ fn by_rows(entries: &[Entry], paper: &str, rows: &[&str]) -> Vec<Entry> {
     chosen
 }
 
-/// What a table tells of a cell. When the time was over before anything was found, that is only after how many runs.
+/// What a table says of a cell. Each cell that the limit of time cut has its number of runs beside it; when nothing had
+/// been found by then, that is all.
 fn told(cell: &Cell, text: impl FnOnce(&Cell) -> String) -> String {
     match cell.measured() {
         false => "–".to_string(),
         true if cell.undecided() => format!("– ({})", count(cell.runs, "run")),
+        true if cell.cut_short => format!("{} ({})", text(cell), count(cell.runs, "run")),
         true => text(cell),
     }
 }
