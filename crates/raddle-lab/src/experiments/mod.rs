@@ -5,6 +5,7 @@ mod compile;
 mod equation_3;
 mod guarantee;
 mod needlepoint;
+mod packages;
 mod pct;
 mod portfolio;
 mod published;
@@ -16,6 +17,7 @@ mod stride_theory;
 
 use std::time::Duration;
 
+pub use packages::needed;
 use published::Published;
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::{Defaults, Setup};
@@ -91,8 +93,11 @@ const PAPERS: &[&Experiment] = &[
 /// Those that check what we promise.
 const OURS: &[&Experiment] = &[&guarantee::GUARANTEE, &rare::RARE, &portfolio::PORTFOLIO];
 
+/// Those on programs that are not ours.
+const OTHERS: &[&Experiment] = &[&packages::PACKAGES];
+
 fn all() -> impl Iterator<Item = &'static Experiment> {
-    PAPERS.iter().chain(OURS).copied()
+    PAPERS.iter().chain(OURS).chain(OTHERS).copied()
 }
 
 /// The experiments that are meant: a name, several with commas between them, `papers`, `ours` or `all`.
@@ -105,15 +110,22 @@ pub fn named(names: &str) -> Result<Vec<&'static Experiment>, Error> {
     }
 }
 
-/// The title of a page with these.
-pub fn title(wanted: &[&Experiment]) -> &'static str {
-    let own = |experiment: &&Experiment| OURS.iter().any(|ours| ours.name == experiment.name);
-    if wanted.iter().all(own) {
-        "What we promise"
-    } else {
-        "Beside the papers"
+/// The title of a page with these experiments, and what to know before reading it.
+pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
+    let all_in = |group: &[&Experiment]| wanted.iter().all(|one| group.iter().any(|other| other.name == one.name));
+    match () {
+        () if all_in(OURS) => ("What we promise", OWN_PROGRAMS),
+        () if all_in(OTHERS) => ("Packaged programs", PACKAGED),
+        () => ("Beside the papers", OWN_PROGRAMS),
     }
 }
+
+const OWN_PROGRAMS: &str =
+    "Anyone who runs that gets the same shares for all policies that run one thread at a time, where all runs were made \
+     before the time was over; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
+     programs are [ours](corpus.md), written from the papers' descriptions.";
+
+const PACKAGED: &str = "These are programs as Debian ships them. raddle must not accuse them of anything.";
 
 /// The experiment with this name.
 fn find(name: &str) -> Result<&'static Experiment, Error> {
@@ -228,7 +240,7 @@ mod tests {
         }
         let names = |group: &str| named(group).expect("is there").iter().map(|e| e.name).collect::<Vec<_>>();
         assert_eq!(names("ours"), names("guarantee, rare, portfolio"));
-        assert_eq!(names("all"), [names("papers"), names("ours")].concat());
+        assert_eq!(names("all"), [names("papers"), names("ours"), names("packages")].concat());
         let error = find("pct-12").err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.starts_with("there is no experiment `pct-12`; did you mean `pct-1"), "{error}");
     }
