@@ -124,6 +124,12 @@ impl Compared {
 }
 
 impl Comparison {
+    /// Whether no run of any policy came to its end.
+    pub fn all_cut(&self) -> bool {
+        let mut cells = self.programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.runs > 0).peekable();
+        cells.peek().is_some() && cells.all(|cell| cell.cut_runs == cell.runs)
+    }
+
     /// How many programs a policy found nothing in, by its place in the list, and of how many. Those for which the time
     /// was over before it found something do not count.
     pub fn missed(&self, policy: usize) -> (usize, usize) {
