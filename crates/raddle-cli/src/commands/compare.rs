@@ -41,6 +41,7 @@ pub fn run(args: &arguments::Compare) -> Result<u8, Error> {
         ([], [_], [.., skipped]) => {
             Err(Error::NotCompared { program: skipped.program.clone(), reason: skipped.reason.clone() })
         }
+        _ if comparison.all_cut() => Ok(exit_code::NOTHING_CONTROLLED),
         _ => Ok(exit_code::OK),
     }
 }
