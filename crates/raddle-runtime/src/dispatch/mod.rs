@@ -136,6 +136,11 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
     let me = control::current();
     let _leave = me.map(|_| control::LeaveOnDrop::armed());
     let me = me.filter(|_| !from_loader);
+    if request.number == libc::SYS_rt_sigreturn && me.is_none() {
+        // A signal of libc's own has come to a parked thread, whose next point may be far away.
+        // SAFETY: this is where the handler that makes the call would return to.
+        unsafe { sys::return_from_signal(at(libc::REG_RSP)) };
+    }
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
