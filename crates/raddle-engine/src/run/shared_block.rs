@@ -112,6 +112,19 @@ impl SharedBlock {
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
     }
 
+    /// Has the next run follow these decisions, for which there is room.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        let base = self.map.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings and the decisions.
+        unsafe {
+            let room = (self.map.size - (*base).replay_offset()) / size_of::<Decision>();
+            let count = decisions.len().min(room);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(decisions.as_ptr(), follow, count);
+            addr_of_mut!((*base).settings.replay_len).write(count as u64);
+        }
+    }
+
     /// Wakes the thread that waits for this block.
     pub fn bell(&self) -> Bell {
         Bell(self.map.clone())
