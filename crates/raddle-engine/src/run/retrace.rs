@@ -77,11 +77,13 @@ pub fn look(
     assignment: &Assignment,
     look_at: Option<u64>,
     failure: &Failure,
+    counts: &Counts,
 ) -> Result<Option<Failure>, JobEnd> {
     let Some(log) = failure.log.as_ref().filter(|_| !failure.log_is_full) else { return Ok(None) };
     let recording = Recording {
         decisions: log.iter().copied().map(Decision).collect(),
         every: false,
+        fair_from: counts.fair_from,
         run_seed: failure.run_seed,
         profile: assignment.profile,
         stacks: assignment.stacks,

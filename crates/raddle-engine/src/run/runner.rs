@@ -155,6 +155,7 @@ impl<'a> Runner<'a> {
     /// lock of Rust's library is only noted when it is asked for.
     fn with_stacks(&self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let plan = self.plan;
+        let counts = report.counts;
         let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
         if !plan.inspect || plan.check.is_some() || plan.recording.is_some() || failure.log.is_none() {
             return Ok(report);
@@ -170,7 +171,7 @@ impl<'a> Runner<'a> {
             return Ok(report);
         }
         let job = retrace::Job { plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
-        if let Some(again) = retrace::look(&job, assignment, look_at, failure)? {
+        if let Some(again) = retrace::look(&job, assignment, look_at, failure, &counts)? {
             failure.threads = again.threads;
             failure.message = again.message;
         }
