@@ -81,6 +81,8 @@ pub struct Outcome {
     pub failure: Option<(String, String)>,
     /// The report for a person, of a failure.
     pub text: String,
+    /// What the first run printed, if that is to be shown.
+    pub printed: String,
     /// The report for a program.
     pub report: Option<Box<raddle_report::Report>>,
 }
@@ -91,7 +93,18 @@ impl Outcome {
     pub fn sample(verdict: Verdict) -> Outcome {
         let (status, failure, report) = (0, None, None);
         let (runs, cut_runs, schedules) = (1000, 0, 312);
-        Outcome { verdict, status, runs, cut_runs, schedules, seconds: 0.5, failure, text: String::new(), report }
+        Outcome {
+            verdict,
+            status,
+            runs,
+            cut_runs,
+            schedules,
+            seconds: 0.5,
+            failure,
+            text: String::new(),
+            printed: String::new(),
+            report,
+        }
     }
 
     /// Of a test that could not be explored.
@@ -105,6 +118,7 @@ impl Outcome {
             seconds: 0.0,
             failure: Some(("error".to_string(), message.clone())),
             text: format!("error: {message}\n"),
+            printed: String::new(),
             report: None,
         }
     }

@@ -67,6 +67,8 @@ pub struct Plan {
     pub switch: Switch,
     /// Functions whose calls are points.
     pub sync_functions: SyncFunctions,
+    /// A function of the program: when it is called, the threads are looked at.
+    pub look_at: Option<u64>,
     /// What a good run looks like.
     pub expect: Expectations,
     /// How many runs.
@@ -96,6 +98,8 @@ pub struct Plan {
     pub out: PathBuf,
     /// Whether schedules of failures are written.
     pub record: bool,
+    /// Whether a program that crashes leaves the core file that its limit allows.
+    pub core_dumps: bool,
     /// The recording to follow instead of exploring.
     pub recording: Option<Recording>,
 }
@@ -230,6 +234,7 @@ impl Plan {
             expect_exit: self.expect.exit,
             scratch: [0; 512],
             sync_offsets,
+            look_offset: self.look_at.unwrap_or(0),
             stdin: [0; 128],
             directory: [0; 512],
         }
@@ -239,6 +244,8 @@ impl Plan {
         let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
+            // In a check, one run's locks would be the next one's.
+            flags |= if self.check.is_none() { flag::LOCK_WORDS } else { 0 };
         }
         if self.settings.points == Points::Race || self.settings.fail_on_race {
             flags |= flag::DETECT_RACES;

@@ -36,6 +36,9 @@ use crate::plan::Plan;
 /// How long a process that was told to leave, or killed, may take.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// The most looks at one run; a program may panic and go on for ever.
+const LOOKS: usize = 64;
+
 /// How long the target may take to load the runtime and to reach main.
 const START: Duration = Duration::from_secs(10);
 
@@ -92,6 +95,14 @@ enum Answer {
     Ended(Ending),
 }
 
+/// A process that has made its runs, or ended.
+struct Attended {
+    answer: Answer,
+    timed_out: Option<TimedOut>,
+    threads: Vec<ThreadView>,
+    looks: Vec<Look>,
+}
+
 /// What is left of a run, apart from what is in the block and what it printed.
 pub struct RunEnd {
     /// How its process ended.
@@ -100,6 +111,16 @@ pub struct RunEnd {
     pub timed_out: Option<TimedOut>,
     /// Its threads when it failed.
     pub threads: Vec<ThreadView>,
+    /// Its threads while it went on, each time that [`Plan::look_at`] was called.
+    pub looks: Vec<Look>,
+}
+
+/// The threads of a run at one moment, the one that was running first.
+#[derive(Debug)]
+pub struct Look {
+    pub threads: Vec<ThreadView>,
+    /// How many lines were on standard error at that time.
+    pub lines: usize,
 }
 
 /// Starts and ends the processes of one job.
@@ -136,9 +157,13 @@ impl<'a> Executor<'a> {
     ) -> Result<Executor<'a>, JobEnd> {
         let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
         let block = SharedBlock::new(plan.block_settings(), recording)?;
+        let mut launch = Launch::new(&plan.target, runtime, scratch)?;
+        if plan.core_dumps {
+            launch.allow_core_dumps();
+        }
         Ok(Executor {
             plan,
-            launch: Launch::new(&plan.target, runtime, scratch)?,
+            launch,
             watcher: Watcher::new(&block, stop)?,
             block,
             output,
@@ -390,7 +415,7 @@ impl<'a> Executor<'a> {
         let control = self.block.control();
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut server)?;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut server)?;
         let ending = match answer {
             Answer::Done => {
                 let status = self.block.control().wait_status.load(Ordering::Acquire);
@@ -403,17 +428,17 @@ impl<'a> Executor<'a> {
                 ending
             }
         };
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// A run as a process of its own.
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (ending, timed_out, threads) = loop {
+        let (ending, timed_out, threads, looks) = loop {
             // Only a fork server and a check answer. A program that has written over its block may seem to.
-            if let (Answer::Ended(ending), timed_out, threads) = self.attend(&mut process)? {
-                break (ending, timed_out, threads);
+            if let Attended { answer: Answer::Ended(ending), timed_out, threads, looks } = self.attend(&mut process)? {
+                break (ending, timed_out, threads, looks);
             }
         };
         let results = self.block.results();
@@ -422,7 +447,7 @@ impl<'a> Executor<'a> {
             self.sweep();
         }
         self.must_be_attached(ending)?;
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// Lets a fork server or a check make runs.
@@ -436,8 +461,8 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a process has made its runs, and looks at those that fail or hang.
-    fn attend(&mut self, process: &mut Process) -> Result<(Answer, Option<TimedOut>, Vec<ThreadView>), JobEnd> {
-        let (mut timed_out, mut threads, mut seen) = (None, Vec::new(), 0);
+    fn attend(&mut self, process: &mut Process) -> Result<Attended, JobEnd> {
+        let (mut timed_out, mut threads, mut looks, mut seen) = (None, Vec::new(), Vec::new(), 0);
         let mut watch = Watch::new(self.plan.run_timeout);
         loop {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
@@ -449,10 +474,21 @@ impl<'a> Executor<'a> {
             match happened {
                 Happened::Frozen => {
                     let run = of_server().map_or(process.pid(), |_| run);
-                    threads = self.look_at_frozen(run, &mut watch);
+                    // A run that only shows itself and goes on has no outcome yet.
+                    let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
+                    let views = if looks.len() < LOOKS { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    if goes_on {
+                        let lines = self.output.stderr.read()?.iter().filter(|byte| **byte == b'\n').count();
+                        looks.push(Look { threads: views, lines });
+                    } else {
+                        threads = views;
+                    }
+                    self.release();
                 }
-                Happened::Done => return Ok((Answer::Done, timed_out, threads)),
-                Happened::Ended(ending) => return Ok((Answer::Ended(ending), timed_out, threads)),
+                Happened::Done => return Ok(Attended { answer: Answer::Done, timed_out, threads, looks }),
+                Happened::Ended(ending) => {
+                    return Ok(Attended { answer: Answer::Ended(ending), timed_out, threads, looks })
+                }
                 Happened::Stopped => {
                     process.kill();
                     process.wait()?;
@@ -478,35 +514,40 @@ impl<'a> Executor<'a> {
                 // The server hangs with its run.
                 Happened::TooSlow => {
                     process.kill();
-                    return Ok((Answer::Ended(process.wait()?), timed_out, threads));
+                    let answer = Answer::Ended(process.wait()?);
+                    return Ok(Attended { answer, timed_out, threads, looks });
                 }
                 Happened::Ready(_) | Happened::CheckReached => {}
             }
         }
     }
 
-    /// Looks at the threads of a run that has stopped at a failure, and lets it go on to its end.
+    /// Looks at the threads of a run that has stopped.
     fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
         let started = Instant::now();
         let results = self.block.results();
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
-            let calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
-            view.backtrace.splice(0..0, calls);
+            view.calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
         }
-        if [Outcome::Assert as u32, Outcome::Signal as u32, Outcome::Misuse as u32].contains(&results.outcome) {
+        let failed = [Outcome::Assert, Outcome::Signal, Outcome::Misuse, Outcome::Unknown];
+        if failed.contains(&Outcome::from_u32(results.outcome)) {
             threads::mark_failed(&mut views, results.thread);
         }
         if let Some(thread) = results.origin_thread.checked_sub(1) {
             let frames = self.unwinder.frames_at(pid, results.origin_place);
             threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
         }
+        watch.extend(started.elapsed());
+        views
+    }
+
+    /// Lets a run go on that has stopped.
+    fn release(&self) {
         let control = self.block.control();
         control.release.store(1, Ordering::Release);
         sys::futex_wake(&control.release);
-        watch.extend(started.elapsed());
-        views
     }
 
     /// Starts a program with checks and waits until it reaches the one that is to make the runs. `None`:
@@ -548,18 +589,18 @@ impl<'a> Executor<'a> {
         // The runs are the process.
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut process)?;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process)?;
         let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
         self.output.look()?;
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         match answer {
             Answer::Ended(ending) => {
                 self.sweep();
-                Ok((completed, Some(RunEnd { ending, timed_out, threads })))
+                Ok((completed, Some(RunEnd { ending, timed_out, threads, looks })))
             }
             Answer::Done => {
                 self.mode = Some(Mode::Check(process));
-                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads });
+                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads, looks });
                 Ok((completed, failed))
             }
         }

@@ -6,7 +6,9 @@ use raddle_protocol::{Results, Stacks, Summary};
 use raddle_report::FailureKind;
 
 use super::observed::Observed;
+use super::said::Said;
 use super::threads::ThreadView;
+use crate::each_test::failure::Assertion;
 use crate::plan::place::Place;
 
 /// One run that is over.
@@ -173,8 +175,10 @@ pub struct Failure {
     pub step: u64,
     /// The threads at that time, if they could be looked at.
     pub threads: Vec<ThreadView>,
-    /// The last lines of standard error.
-    pub stderr: Vec<String>,
+    /// The assertion that did not hold, if the program says which.
+    pub assertion: Option<Assertion>,
+    /// What it printed, as far as it tells something.
+    pub said: Said,
     /// The run's own seed.
     pub run_seed: u64,
     /// What the policy knew.

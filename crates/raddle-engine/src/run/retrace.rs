@@ -1,4 +1,5 @@
-//! A failure of a parallel run, looked for again in a serial one.
+//! A run that failed, made again: a parallel one in the hope that its failure shows in a serial one, too, and a panic
+//! to look at the threads before the stack is unwound.
 //!
 //! Threads ran at the same time, and what happened between two schedule points is not known. But the order in which
 //! the points were passed is: one thread at a time takes the same steps, and when the same failure happens (its kind
@@ -17,6 +18,7 @@ use super::runner::Runner;
 use super::watch::Stop;
 use super::Assignment;
 use crate::os::scratch::JobScratch;
+use crate::plan::coverage::Coverage;
 use crate::plan::{Plan, Recording, Switch};
 
 /// A serial run with the same failure.
@@ -86,5 +88,43 @@ impl<'a> Retracer<'a> {
         if let Some(runner) = &mut self.runner {
             runner.abandon();
         }
+    }
+}
+
+/// A serial run that failed, made again to see more of it: the threads when a function is called, and who took which
+/// lock. `None`: it was not the same again.
+pub fn look(
+    plan: &Plan,
+    (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
+    assignment: &Assignment,
+    look_at: Option<u64>,
+    failure: &Failure,
+    counts: &Counts,
+) -> Result<Option<Failure>, JobEnd> {
+    let Some(log) = failure.log.as_ref().filter(|_| !failure.log_is_full) else { return Ok(None) };
+    let recording = Recording {
+        decisions: log.iter().copied().map(Decision).collect(),
+        every: false,
+        fair_from: counts.fair_from,
+        run_seed: failure.run_seed,
+        profile: assignment.profile,
+        stacks: assignment.stacks,
+        places: assignment.places.clone(),
+    };
+    let plan = Plan {
+        recording: Some(recording),
+        look_at,
+        exec: true,
+        keep_going: true,
+        coverage: Coverage::Every(0),
+        core_dumps: false,
+        ..plan.clone()
+    };
+    let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
+    let report = runner.run(1, &Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() });
+    runner.abandon();
+    match report?.verdict {
+        Verdict::Failed(again) if again.kind == failure.kind && again.place == failure.place => Ok(Some(*again)),
+        _ => Ok(None),
     }
 }

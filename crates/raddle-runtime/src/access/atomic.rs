@@ -166,6 +166,10 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
             } else {
                 state().access.spin_loops.progress(me);
             }
+            if scheduler().notes_lock_words() {
+                let new = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
+                state().access.lock_words.changed(me, address as usize, old, new, false);
+            }
             if scheduler().detects {
                 if stores {
                     race::access(me, address as usize, SIZE, AccessKind::ATOMIC_WRITE, pc);
@@ -202,6 +206,9 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
             it.compare_exchange(wanted as _, desired as _, SeqCst, SeqCst).map(u64::from).map_err(u64::from)
         });
         if let Some(me) = me {
+            if let (Ok(old), true) = (result, scheduler().notes_lock_words()) {
+                state().access.lock_words.changed(me, address as usize, old, desired, true);
+            }
             compared(me, address, SIZE, result, order, failure, pc);
             performed(me, address);
         }

@@ -17,6 +17,7 @@ use raddle_protocol::NamedCall;
 
 use crate::control::{current, point, scheduler, LeaveOnDrop};
 use crate::os::sys;
+use crate::process::failure;
 use crate::syscall;
 
 const BREAKPOINT: u8 = 0xcc;
@@ -79,13 +80,16 @@ static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
 }));
 
 const FOR_EVER: usize = 1 << 32;
+/// A function at whose calls the threads are looked at, too.
+const LOOK: usize = FOR_EVER << 1;
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.
 #[inline(always)]
 pub fn start_run() {
     // SAFETY: there is one thread.
-    if unsafe { scheduler() }.settings().sync_offsets[0] != 0 {
+    let settings = unsafe { scheduler() }.settings();
+    if settings.sync_offsets[0] != 0 || settings.look_offset != 0 {
         set_breakpoints();
     }
 }
@@ -95,12 +99,15 @@ pub fn start_run() {
 fn set_breakpoints() {
     // SAFETY: there is one thread.
     unsafe {
-        let offsets = scheduler().settings().sync_offsets;
+        let (offsets, look) = (scheduler().settings().sync_offsets, scheduler().settings().look_offset);
         let patched = &mut *PATCHED.0.get();
         let base = crate::dispatch::text::program_base();
         (patched.sites, patched.calls, patched.dones) = (0, 0, 0);
         for offset in offsets.into_iter().filter(|&offset| offset != 0) {
             patched.watch(base + offset as usize, FOR_EVER);
+        }
+        if look != 0 {
+            patched.watch(base + look as usize, LOOK);
         }
     }
 }
@@ -228,10 +235,15 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
         }
         let address = registers[rip] as usize - 1;
         let Some(site) = (*patched).find(address) else { return false };
-        let (byte, is_function) = (site.byte, site.users >= FOR_EVER);
+        let (byte, is_function, is_look) = (site.byte, site.users & FOR_EVER != 0, site.users & LOOK != 0);
         if let Some(me) = current() {
             let _leave = LeaveOnDrop::armed();
             let sp = registers[libc::REG_RSP as usize] as usize;
+            if is_look {
+                // For whoever walks the stack, the first instruction has not run.
+                registers[rip] = address as i64;
+                failure::look(scheduler(), me);
+            }
             if is_function {
                 point(me, EventKind::Call, address);
                 let arguments = REGISTERS.map(|register| registers[register as usize] as u64);

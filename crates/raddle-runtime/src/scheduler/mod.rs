@@ -150,6 +150,12 @@ impl Scheduler {
         unsafe { &(*self.block).settings }
     }
 
+    /// Whether it is noted who takes which lock.
+    #[inline(always)]
+    pub fn notes_lock_words(&self) -> bool {
+        self.settings().flags & raddle_protocol::settings::flag::LOCK_WORDS != 0
+    }
+
     /// The block, for reading and for its atomics.
     pub fn shared_block(&self) -> &'static Block {
         // SAFETY: mapped for the whole life of the process.
