@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use raddle_engine::campaign::End;
 use raddle_engine::options::Options;
 use raddle_engine::report::Summary;
 use raddle_engine::subject::Subject;
@@ -77,13 +78,14 @@ impl Executable {
         let failure = campaign.findings.first().map(|finding| &finding.failure);
         let verdict = Verdict::of(&campaign, plan.harness);
         let status = match verdict {
-            Verdict::NotConcurrent | Verdict::NotControlled => exit_code::NOTHING_CONTROLLED,
+            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::NotExplored => exit_code::NOTHING_CONTROLLED,
             _ => summary.status(),
         };
         Ok(Outcome {
             verdict,
             status,
             runs: campaign.tally.runs,
+            planned: (campaign.end == End::Time).then_some(plan.runs),
             cut_runs: campaign.tally.cut_runs,
             schedules: campaign.tally.distinct_schedules(),
             seconds: campaign.seconds,
