@@ -80,6 +80,8 @@ pub struct Options {
     pub sync_functions: Vec<String>,
     /// Variables for the program, besides those of this process.
     pub env: Vec<(String, String)>,
+    /// Of which other variables a schedule file keeps the values; a name that ends with * stands for many.
+    pub keep_env: Vec<String>,
     /// Give each run an empty working directory of its own.
     pub own_directory: bool,
     /// Where the program runs; `None`: in the directory of this process.
@@ -118,6 +120,7 @@ impl Default for Options {
             expect: Expectations::default(),
             sync_functions: Vec::new(),
             env: Vec::new(),
+            keep_env: Vec::new(),
             own_directory: false,
             directory: None,
             stdin: Stdin::Null,

@@ -130,6 +130,9 @@ escapes! {
     CpuClock = 11 "CPU-time clocks are real",
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
+    /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
+    KeptState = 13 "a run in one process was another one when it was repeated: what earlier runs had left there changed \
+                    it, and no repetition in a new process; a failure may come again by its seed only",
 }
 
 /// Longest message, in bytes.

@@ -148,6 +148,7 @@ impl Resolved {
             },
             sync_functions: given.sync_function,
             env: run.env.iter().map(|text| assignment(text)).collect::<Result<_, _>>()?,
+            keep_env: given.keep_env,
             own_directory: given.own_cwd,
             directory: None,
             stdin: Stdin::Null,

@@ -6,9 +6,11 @@
 //! | `parameters` | parameters that follow from the number of planned runs |
 //! | `coverage`, `rounds` | the numbers at which runs are sampled, and at which runs learn from earlier ones |
 //! | `environment`, `stdin` | what the program gets |
+//! | `circumstances` | what of that a schedule file keeps, and what is different at a replay |
 //! | `sync_functions`, `suppressions`, `place` | places in the program |
 //! | `suggest` | what may have been meant |
 
+pub(crate) mod circumstances;
 pub mod coverage;
 pub(crate) mod environment;
 pub mod own_policies;
@@ -121,6 +123,8 @@ pub struct Target {
     pub environment: Variables,
     /// What the user added to it on the command line.
     pub added: Vec<(String, String)>,
+    /// Of which other variables a schedule file keeps the values: the patterns of `--keep-env`.
+    pub kept: Vec<String>,
     /// The library to preload.
     pub runtime: PathBuf,
     /// What it reads.

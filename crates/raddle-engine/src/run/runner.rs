@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use raddle_core::policy::{Explored, Learns};
 use raddle_core::{Decision, EventKind};
 use raddle_protocol::hooks::offers;
-use raddle_protocol::{Outcome, Points, Results};
+use raddle_protocol::{Escape, Outcome, Points, Results};
 
 use super::classify::{self, Symptom, Traces};
 use super::executor::{Executor, JobEnd, Look, RunEnd};
@@ -271,7 +271,9 @@ impl<'a> Runner<'a> {
     /// Makes runs in the program's check: those that passed, and the failing one after them.
     fn make_in_check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
         loop {
+            let mut is_first = !self.executor.goes_on();
             let (completed, end) = self.executor.run_check(assignment, self.plan.run_seed(assignment.first))?;
+            is_first &= completed == 0;
             let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));
             let passed = |batch| Ok(Made { batch, last: None });
             if end.is_some() && self.executor.leave_fibers() {
@@ -286,6 +288,10 @@ impl<'a> Runner<'a> {
             let seed = self.plan.run_seed(run);
             let report = self.judge(run, seed, assignment, &end);
             let Some(mut report) = self.unless_exhausted(report)? else { return passed(batch) };
+            let leaks = report.failure().is_some_and(|failure| failure.kind == FailureKind::Leak);
+            if leaks && !is_first && !self.plan.searches() {
+                return Ok(Made { batch, last: Some(self.make_afresh(run, assignment)?) });
+            }
             // A good run that has news of races ends here too, but not its process.
             if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
                 let message = format!("the check's body ended the process ({})", end.ending);
@@ -302,6 +308,25 @@ impl<'a> Runner<'a> {
             }
             return Ok(Made { batch, last: Some(report) });
         }
+    }
+
+    /// Makes a run in a process of its own, whose repetition was another one in a process that had made others before.
+    /// A collector or a cache that does something now and then spoils neither that run nor the others. A body that
+    /// depends on how often it has been run differs here, too, and is at fault.
+    fn make_afresh(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        self.executor.abandon();
+        let one = Assignment { first: run, last: run, ..assignment.clone() };
+        let Made { batch, last } = self.make_in_check(&one)?;
+        let passed = || {
+            let (log, log_too_long) = self.sample(run);
+            let report = batch.reports().next()?;
+            Some(RunReport { observed: self.observed(assignment), log, log_too_long, ..report })
+        };
+        let Some(mut report) = last.or_else(passed) else {
+            return Err(JobEnd::Target(TargetError::System("a run was lost that was to be made again".to_string())));
+        };
+        report.escapes |= 1 << Escape::KeptState as u32;
+        Ok(report)
     }
 
     /// What the program's check is to say of a failure.

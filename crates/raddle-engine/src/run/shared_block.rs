@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 use raddle_core::policy::Learns;
 use raddle_core::{Decision, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
-use raddle_protocol::races::{FILES, PLACES, RACES};
+use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
 use raddle_protocol::{text, Block, Control, Results, Settings, Summary, ThreadReport};
 
@@ -248,7 +248,8 @@ impl SharedBlock {
         unsafe {
             let races = &*addr_of!((*at).races);
             let (count, loaded) = ((races.count as usize).min(RACES), (races.loaded as usize).min(FILES));
-            Seen { races: races.race[..count].to_vec(), loaded: races.files[..loaded].to_vec() }
+            let learned = races.learned[..(races.learned_count as usize).min(LEARNED)].to_vec();
+            Seen { races: races.race[..count].to_vec(), learned, loaded: races.files[..loaded].to_vec() }
         }
     }
 
@@ -272,7 +273,7 @@ impl SharedBlock {
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
-            ((*races).count, (*races).new_races, (*races).loaded) = (0, 0, 0);
+            ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
         }
     }
 

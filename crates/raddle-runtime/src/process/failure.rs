@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 
 use raddle_core::decorators::replay::Divergence;
-use raddle_core::ThreadId;
+use raddle_core::{Decision, EventKind, ThreadId};
 use raddle_protocol::control::event;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
@@ -58,6 +58,26 @@ pub fn stop(scheduler: &mut Scheduler, outcome: Outcome) -> ! {
     sys::exit_group(STATUS)
 }
 
+/// What is wrong with a body that is not the same when it is run again, and what to do.
+pub const STATE_LEAKS: &str =
+    "state leaks from one iteration to the next; set static variables back at the start of the \
+                               body, or explore the test without a check, where each run is a process of its own";
+
+/// What was to come, and what came.
+struct Instead<'a>(&'a Divergence);
+
+impl fmt::Display for Instead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = |decision: Decision| decision.kind().map_or("something unknown", EventKind::name);
+        let found = self.0.found;
+        match self.0.expected {
+            Some(expected) => write!(f, ", where the first time had \"{} {}\"", expected.thread(), kind(expected))?,
+            None => write!(f, ", where the first time had its end")?,
+        }
+        write!(f, " and the second \"{} {}\"", found.thread(), kind(found))
+    }
+}
+
 /// The replay has left its recording.
 pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     let results = scheduler.results();
@@ -69,9 +89,9 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
         write_message(
             scheduler.results(),
             format_args!(
-                "the body ran differently when it was run again with the same decisions, from step {} on: \
-                 state leaks from one iteration to the next",
-                divergence.step
+                "the body ran differently when it was run again with the same decisions, from step {} on{}: {STATE_LEAKS}",
+                divergence.step,
+                Instead(&divergence)
             ),
         );
         stop(scheduler, Outcome::StateLeaks);
