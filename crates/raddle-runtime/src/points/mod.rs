@@ -45,7 +45,7 @@ pub mod tick;
 pub mod time;
 mod trapped;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 extern "C" {
@@ -234,6 +234,9 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_alarm => alarm::alarm(a as c_uint) as isize,
+            libc::SYS_setitimer => kernel(alarm::setitimer(a as c_int, b as *const _, c as *mut _) as isize),
+            libc::SYS_getitimer => kernel(alarm::getitimer(a as c_int, b as *mut _) as isize),
             libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigpending if b == 8 => signal::pending(me, a as *mut _),
