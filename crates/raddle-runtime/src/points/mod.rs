@@ -169,9 +169,9 @@ pub fn find_all() {
     }
 }
 
-/// The real function of a name.
-macro_rules! real {
-    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
+/// The address of the real function of a name; 0 when this libc does not have it.
+macro_rules! real_address {
+    ($name:ident) => {{
         // Used as a whole: the optimiser must not split it.
         #[used]
         #[link_section = "raddle_real"]
@@ -180,8 +180,18 @@ macro_rules! real {
             name: unsafe { &*concat!(stringify!($name), "\0").as_ptr().cast() },
             found: ::core::sync::atomic::AtomicUsize::new(0),
         };
-        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
+        REAL.address()
     }};
+}
+pub(crate) use real_address;
+
+/// The real function of a name.
+macro_rules! real {
+    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(
+            $crate::points::real_address!($name)
+        )
+    };
 }
 pub(crate) use real;
 
