@@ -43,6 +43,7 @@ pub mod thread_attributes;
 pub mod thread_keys;
 pub mod tick;
 pub mod time;
+pub mod timer;
 mod trapped;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};

@@ -100,7 +100,7 @@ unsafe fn kernel_id(t: ThreadId) -> c_int {
 }
 
 /// The living thread with this id.
-unsafe fn thread_with(tid: c_int) -> Option<ThreadId> {
+pub(super) unsafe fn thread_with(tid: c_int) -> Option<ThreadId> {
     // SAFETY: the caller holds the baton.
     let s = unsafe { scheduler() };
     let found = |i: &usize| s.threads[*i].life == Life::Alive && s.threads[*i].tid == tid;
@@ -214,7 +214,7 @@ interpose! {
                 -Sent::plain(Some(t), signal).send(me) as c_int
             }
             // It has ended and is not joined: there is nothing to do.
-            Some(_) => if signal == 0 || valid_signal(signal) { 0 } else { EINVAL },
+            Some(_) => if signal == 32 || signal == 33 { EINVAL } else { 0 },
             None => real!(pthread_kill: fn(usize, c_int) -> c_int)(handle, signal),
         }
     }

@@ -83,7 +83,8 @@ impl Wanted {
                 (Some((kept, to_thread)), first)
                     if to_thread || first.is_none_or(|first| rank(kept) <= rank(first)) =>
                 {
-                    let Some(taken) = queue.take_for(self.me, !self.set) else { return false };
+                    let Some(mut taken) = queue.take_for(self.me, !self.set) else { return false };
+                    crate::signals::kernel::is_seen(&mut taken.info);
                     self.found = taken.signal as isize;
                     self.info = taken.info;
                 }
