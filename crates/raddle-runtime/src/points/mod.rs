@@ -262,11 +262,6 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
                 crate::signals::lend::are_shown();
                 return None;
             }
-            libc::SYS_rt_sigsuspend => signal_wait::suspend(me, Some(*(a as *const u64))),
-            libc::SYS_pause => signal_wait::suspend(me, None),
-            libc::SYS_rt_sigtimedwait => {
-                signal_wait::wait_for_signal_until(me, a as *const _, b as *mut _, c as *const _)
-            }
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);
                 b as isize
