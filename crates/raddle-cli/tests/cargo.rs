@@ -379,7 +379,8 @@ fn a_test_that_was_always_cut_has_not_passed() {
     let junit = shop.path().join("cut.xml");
     let files = ["--junit", junit.to_str().expect("text")];
     let arguments = ["test", "-p", "ledger", "tests::a", "--runs", "12", "--seed", "1", "--max-steps", "3"];
-    let text = shop.good(&[&arguments[..], &files].concat());
+    let (status, text) = shop.run(&[&arguments[..], &files].concat());
+    assert_eq!(status, 3, "{text}");
     assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the limit of steps)"), "{text}");
     assert!(
         text.contains("0 passed; 0 failed; 1 not concurrent; 0 ignored; 4 filtered out; 1 cut; finished"),

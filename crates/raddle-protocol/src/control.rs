@@ -90,6 +90,8 @@ os_reasons! {
     ProcTask = 11 "the program looks at its threads under /proc",
     /// A call that may wait in the kernel and cannot be tried first.
     Waits = 12 "the program makes calls that may wait in the kernel for what is not modelled",
+    /// Mutexes of which the kernel, or libc by way of it, keeps who holds them.
+    KernelLocks = 13 "the program uses mutexes with priority ceilings, or robust or inheriting ones that processes share",
 }
 
 /// Values of [`Control::switch`].
@@ -122,8 +124,6 @@ shared! {
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,
-        /// Counts the points of the run while it goes on, for a watchdog.
-        pub heartbeat: AtomicU32,
         /// How threads are switched: see [`switch`].
         pub switch: AtomicU32,
         /// Why threads are not switched as fibers: see [`OsReason`]; 0 for no reason.

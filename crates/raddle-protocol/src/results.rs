@@ -30,9 +30,9 @@ pub enum Outcome {
     Exited = 1,
     /// Every thread waits for another.
     Deadlock = 2,
-    /// Many steps without progress.
+    /// The same state again and again under a fair schedule.
     Livelock = 3,
-    /// Cut at the step limit while there was progress.
+    /// Cut at the step limit.
     StepLimit = 4,
     /// A replay left its recording.
     Diverged = 5,
@@ -55,6 +55,9 @@ pub enum Outcome {
     StateLeaks = 13,
     /// No run was made: the policy has no schedule left. See [`Results::explored`].
     Exhausted = 14,
+    /// A thread used an object that was destroyed, or whose memory holds something else. See
+    /// [`Results::origin_place`].
+    Misuse = 15,
 }
 
 impl Outcome {
@@ -76,6 +79,7 @@ impl Outcome {
             ThreadsLeft,
             StateLeaks,
             Exhausted,
+            Misuse,
         ]
         .into_iter()
         .find(|o| *o as u32 == number)
@@ -173,11 +177,17 @@ shared! {
         pub log_len: u64,
         /// How often the starvation guard intervened.
         pub guard_fired: u64,
+        /// The point from which a fair schedule decided in place of the policy; 0: it never did.
+        pub fair_from: u64,
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],
-        /// The address of a fault.
+        /// The address of a fault, or of a misused object.
         pub address: u64,
+        /// The thread that destroyed a misused object, plus 1; 0: it is not known.
+        pub origin_thread: u32,
+        /// Where that thread called the function that destroyed it: the address behind the call.
+        pub origin_place: u64,
         /// Where a replay diverged: the step, counted from 1; 0 when it did not.
         pub diverged_step: u64,
         /// The recorded decision there, or `u32::MAX` past the recording's end.
@@ -228,6 +238,8 @@ shared! {
         /// As in [`Results`].
         pub guard_fired: u64,
         /// As in [`Results`].
+        pub fair_from: u64,
+        /// As in [`Results`].
         pub threads: u32,
         /// Cut at the step limit.
         pub cut: u32,
@@ -251,6 +263,7 @@ impl From<&Results> for Summary {
             switches: results.switches,
             escapes: results.escapes,
             guard_fired: results.guard_fired,
+            fair_from: results.fair_from,
             threads: results.threads,
             cut: 0,
             phase: results.longest_phase(),

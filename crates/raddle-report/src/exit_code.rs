@@ -10,7 +10,7 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 
 /// Nothing was under control: no schedule point was seen with two threads alive, or the program
-/// never started a thread.
+/// never started a thread; or every run was cut at the limit of steps.
 pub const NOTHING_CONTROLLED: u8 = 3;
 
 /// A replay diverged from its recording.

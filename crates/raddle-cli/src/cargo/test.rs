@@ -270,10 +270,10 @@ impl<'a> Session<'a> {
             true => exit_code::OK,
             false => worst(&self.statuses),
         };
-        if status == exit_code::NOTHING_CONTROLLED {
+        let cut = self.reports.iter().filter(|report| report.verdict.as_deref() == Some(Verdict::Cut.name())).count();
+        if status == exit_code::NOTHING_CONTROLLED && cut == 0 {
             eprintln!("note: nothing was under control: none of these tests has threads that raddle saw");
         }
-        let cut = self.reports.iter().filter(|report| report.verdict.as_deref() == Some(Verdict::Cut.name())).count();
         if cut > 0 {
             eprintln!(
                 "note: {} never came to an end, which says nothing about the end; --max-steps allows more steps",

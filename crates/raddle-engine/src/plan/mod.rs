@@ -148,10 +148,13 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
-    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible. Each run
+    /// is given its own.
     pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
+    /// The point from which a fair schedule decided; 0: none did.
+    pub fair_from: u64,
     /// What the policy knew.
     pub profile: Profile,
     /// Identities that were ready.
@@ -214,7 +217,12 @@ impl Plan {
             flags: self.flags(),
             log_capacity: self.settings.max_steps.min(MAX_LOG),
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
-            replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            replay_len: self.recording.as_ref().map_or(0, |recording| match recording.every {
+                // There is room for any order of a run.
+                true => self.settings.max_steps.min(MAX_LOG),
+                false => recording.decisions.len() as u64,
+            }),
+            fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),
             first_run: 0,

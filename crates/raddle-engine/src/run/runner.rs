@@ -17,7 +17,7 @@ use super::output::Output;
 use super::races::{Files, Seen};
 use super::report::CheckRequest;
 use super::report::{Counts, Divergence, Failure, RunReport, Serial, Verdict};
-use super::retrace::{self, Retraced};
+use super::retrace::{Retraced, Retracer};
 use super::shared_block;
 use super::stderr;
 use super::target_error::TargetError;
@@ -36,6 +36,8 @@ pub struct Runner<'a> {
     plan: &'a Plan,
     runtime: PathBuf,
     executor: Executor<'a>,
+    /// Looks for the failures of parallel runs in serial ones.
+    retracer: Option<Retracer<'a>>,
     scratch: JobScratch,
     stop: Stop,
     /// Failures whose decisions were reported before.
@@ -68,6 +70,7 @@ impl Made {
 impl<'a> Runner<'a> {
     pub fn new(
         plan: &'a Plan,
+        retraced: Option<&'a Plan>,
         runtime: &Path,
         scratch: JobScratch,
         output: Output,
@@ -79,7 +82,19 @@ impl<'a> Runner<'a> {
         let executor = Executor::new(plan, runtime, &scratch, output, builds.clone(), stop)?;
         let frames = Frames::new(&plan.target.runtime);
         let (known, files, runtime) = (HashSet::new(), Files::new(builds), runtime.to_path_buf());
-        Ok(Runner { plan, runtime, executor, scratch, stop: stop.clone(), known, files, frames, exhausted: None })
+        let retracer = retraced.map(Retracer::new);
+        Ok(Runner {
+            plan,
+            runtime,
+            executor,
+            retracer,
+            scratch,
+            stop: stop.clone(),
+            known,
+            files,
+            frames,
+            exhausted: None,
+        })
     }
 
     /// See [`Executor::prepare`].
@@ -95,11 +110,9 @@ impl<'a> Runner<'a> {
     /// See [`Executor::abandon`].
     pub fn abandon(&mut self) {
         self.executor.abandon();
-    }
-
-    /// See [`Executor::finish`].
-    pub fn finish(&mut self) -> Result<(), JobEnd> {
-        self.executor.finish()
+        if let Some(retracer) = &mut self.retracer {
+            retracer.abandon();
+        }
     }
 
     /// What the program's check asks for; `None`: it is not reached.
@@ -146,14 +159,23 @@ impl<'a> Runner<'a> {
         self.retraced(report?, assignment)
     }
 
+    /// Makes a run that follows these decisions.
+    pub fn follow(&mut self, seed: u64, decisions: &[Decision], assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        // What it finds is wanted with its decisions, each time.
+        self.known.clear();
+        self.executor.block.follow(decisions);
+        let end = self.executor.run(1, seed, assignment)?;
+        let report = self.judge(1, seed, assignment, &end);
+        self.scratch.clean(self.plan.target.own_directory)?;
+        report
+    }
+
     /// Looks for the failure of a parallel run in a serial one.
     fn retraced(&mut self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
-        if !self.plan.is_parallel() {
-            return Ok(report);
-        }
-        let job = retrace::Job { plan: self.plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
-        let found = retrace::retrace(&job, assignment, &self.executor.block.log(), failure)?;
+        let Some(retracer) = &mut self.retracer else { return Ok(report) };
+        let place = (&*self.runtime, &self.scratch, &self.stop);
+        let found = retracer.retrace(place, assignment, &self.executor.block.log(), failure)?;
         failure.serial = match found {
             Some(Retraced { log, counts }) => {
                 let new = self.known.insert((failure.kind, failure.place.clone()));

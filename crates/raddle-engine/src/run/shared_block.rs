@@ -139,6 +139,19 @@ impl SharedBlock {
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
     }
 
+    /// Has the next run follow these decisions, for which there is room.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        let base = self.map.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings and the decisions.
+        unsafe {
+            let room = (self.map.size - (*base).replay_offset()) / size_of::<Decision>();
+            let count = decisions.len().min(room);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(decisions.as_ptr(), follow, count);
+            addr_of_mut!((*base).settings.replay_len).write(count as u64);
+        }
+    }
+
     /// Wakes the thread that waits for this block.
     pub fn bell(&self) -> Bell {
         Bell(self.map.clone())
@@ -279,7 +292,7 @@ impl SharedBlock {
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.heartbeat] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays] {
             word.store(0, Ordering::Relaxed);
         }
         control.run_pid.store(0, Ordering::Relaxed);
@@ -309,6 +322,13 @@ impl SharedBlock {
             stacks.count = stacks.count.min(MAX_THREADS as u32);
         }
         results
+    }
+
+    /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
+    pub fn beat(&self) -> (u32, u64) {
+        // SAFETY: a plain number, copied, because the target may write it at this moment.
+        let points = unsafe { addr_of!((*self.map.at.as_ptr()).results.points).read_volatile() };
+        (self.control().completed.load(Ordering::Relaxed), points)
     }
 
     /// The states of the run's threads, the main one first.
