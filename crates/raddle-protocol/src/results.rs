@@ -110,8 +110,8 @@ escapes! {
     /// A thread was not created by pthread_create.
     ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
     AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
-    /// timer_create and the like.
-    Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
+    /// timerfd and the like.
+    Timers = 2 "timers of CPU time, and timerfd, run on the real clock",
     /// The last-resort tick.
     Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
     /// Input or signals from other processes.

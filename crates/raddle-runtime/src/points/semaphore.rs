@@ -44,7 +44,8 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
             } else {
                 wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
             };
-            if wake == Wake::Interrupted && scheduler().threads[me.index()].restarts {
+            // As a futex: with a time-out the wait does not restart.
+            if wake == Wake::Interrupted && deadline == NEVER && scheduler().threads[me.index()].restarts {
                 continue;
             }
             inspect(me, semaphore, EventKind::SemWait);

@@ -245,6 +245,7 @@ unsafe fn end(me: ThreadId) {
             dispatch::disarm(me);
         }
         race::ended(me, join_key(me));
+        control::state().signals.queue.forget_thread(me);
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);
@@ -379,7 +380,7 @@ pub(super) unsafe fn create(
             pthread_attr_getdetachstate(attributes, &mut detached);
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
-        thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        thread.signal_mask = super::signal::mask_in(attributes).unwrap_or(scheduler().threads[me.index()].signal_mask);
         if control::parallel() {
             gate::park_until_created(child);
         }

@@ -216,7 +216,7 @@ interpose! {
         let deadline = from_now(u64::from(seconds) * SECOND);
         if sleep_until(me, deadline) {
             let left = deadline.saturating_sub(scheduler().clock.now());
-            return left.div_ceil(SECOND) as c_uint;
+            return (left / SECOND) as c_uint;
         }
         0
     }
