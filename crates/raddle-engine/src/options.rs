@@ -165,7 +165,6 @@ impl Options {
         let excluded = [
             (self.fail_on_race, "--fail-on race: which access comes first is not known then"),
             (self.points == Some(Points::Race), "--points race, which needs races to be told"),
-            (!self.sync_functions.is_empty(), "--sync-function, whose breakpoints others would run past"),
         ];
         match excluded.into_iter().find(|(there, _)| *there) {
             Some((_, what)) => Err(not_in_parallel(policy, what)),
@@ -249,7 +248,6 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.points = Some(Points::Race)).contains("excludes --points race"));
-        assert!(parallel(|o| o.sync_functions = vec!["f".into()]).contains("excludes --sync-function"));
     }
 
     #[test]

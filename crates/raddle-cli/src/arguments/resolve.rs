@@ -359,7 +359,6 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.run.points = Some("race".into())).contains("excludes --points race"));
-        assert!(parallel(|o| o.sync_function = vec!["f".into()]).contains("excludes --sync-function"));
         assert!(parallel(|o| o.run.process.switch = Some("fiber".into())).contains("excludes --switch fiber"));
     }
 

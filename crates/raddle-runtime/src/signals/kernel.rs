@@ -147,6 +147,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             }
             return;
         }
+        crate::points::sync_function::on_fault(context);
         let action =
             if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if control::mode() == Mode::Controlled && is_for_the_model(&action, &*info) {
