@@ -9,6 +9,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering;
 
 use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
@@ -108,6 +109,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         let Some(silent) = watch.tick(s.results().points) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
+        s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
         s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
         // What it waits for may come from outside.
         s.outside_touched = true;
