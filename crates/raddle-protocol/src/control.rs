@@ -124,6 +124,8 @@ shared! {
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,
+        /// Points of the run that are none of the program's: a timer preempted a thread there.
+        pub preemptions: AtomicU32,
         /// How threads are switched: see [`switch`].
         pub switch: AtomicU32,
         /// Why threads are not switched as fibers: see [`OsReason`]; 0 for no reason.
