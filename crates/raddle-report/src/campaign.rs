@@ -118,12 +118,6 @@ pub struct Failure {
     pub assertion: Option<Assertion>,
     /// The threads at that time.
     pub threads: Vec<Thread>,
-    /// What was printed on standard output: the text of the assertion, if it is there, or the last lines.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stdout: Vec<String>,
-    /// What was printed on standard error, in the same way.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stderr: Vec<String>,
 }
 
 /// An assertion that did not hold, in the words of the test framework, of Rust's panic or of `assert`.
