@@ -30,9 +30,9 @@ pub enum Outcome {
     Exited = 1,
     /// Every thread waits for another.
     Deadlock = 2,
-    /// Many steps without progress.
+    /// The same state again and again under a fair schedule.
     Livelock = 3,
-    /// Cut at the step limit while there was progress.
+    /// Cut at the step limit.
     StepLimit = 4,
     /// A replay left its recording.
     Diverged = 5,
@@ -176,6 +176,8 @@ shared! {
         pub log_len: u64,
         /// How often the starvation guard intervened.
         pub guard_fired: u64,
+        /// The point from which a fair schedule decided in place of the policy; 0: it never did.
+        pub fair_from: u64,
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],
@@ -231,6 +233,8 @@ shared! {
         /// As in [`Results`].
         pub guard_fired: u64,
         /// As in [`Results`].
+        pub fair_from: u64,
+        /// As in [`Results`].
         pub threads: u32,
         /// Cut at the step limit.
         pub cut: u32,
@@ -254,6 +258,7 @@ impl From<&Results> for Summary {
             switches: results.switches,
             escapes: results.escapes,
             guard_fired: results.guard_fired,
+            fair_from: results.fair_from,
             threads: results.threads,
             cut: 0,
             phase: results.longest_phase(),

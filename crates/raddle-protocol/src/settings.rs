@@ -116,6 +116,8 @@ shared! {
         pub log_capacity: u64,
         /// Decisions to follow.
         pub replay_len: u64,
+        /// With [`flag::REPLAY`]: the point from which a fair schedule decided; 0: none did.
+        pub fair_from: u64,
         /// Bytes at the end of the block for the state of a policy that outlives its runs; 0: it does not.
         pub search_bytes: u64,
         /// Threads that earlier rounds of runs made, by their stacks: fibers are made ready for them before

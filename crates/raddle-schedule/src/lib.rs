@@ -74,6 +74,8 @@ pub struct Schedule {
     pub run: u64,
     /// The seed of the run itself.
     pub run_seed: u64,
+    /// The point from which a fair schedule decided in place of the policy; 0: none did.
+    pub fair_from: u64,
     /// Places that were known to race: the name of the file, and the address in it.
     pub racing: Vec<(Vec<u8>, u64)>,
     /// A file of races that are none.
@@ -161,6 +163,7 @@ impl Default for Schedule {
             settings: RunSettings::of(PolicySettings::new("", [])),
             run: 0,
             run_seed: 0,
+            fair_from: 0,
             racing: Vec::new(),
             suppressions: None,
             profile: Profile::default(),

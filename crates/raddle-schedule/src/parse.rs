@@ -50,7 +50,8 @@ const REQUIRED: &[&str] = &[
 const REPEATED: &[&str] = &["environment", "file", "sync-function", "identities", "racing"];
 
 /// Keys that it may have once.
-const OPTIONAL: &[&str] = &["raddle-check", "expect-output", "check", "fail-on", "suppressions", "variables", "yields"];
+const OPTIONAL: &[&str] =
+    &["raddle-check", "expect-output", "check", "fail-on", "suppressions", "variables", "yields", "fair"];
 
 /// Reads the text of a schedule file.
 pub fn parse(bytes: &[u8]) -> Result<Schedule> {
@@ -149,6 +150,7 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
             s.run_seed = line.hexadecimal("the run's seed")?;
         }
         "points" => s.settings.points = points(line)?,
+        "fair" => s.fair_from = line.assigned("from")?,
         "racing" => {
             let file = line.string("a file's name, quoted")?;
             s.racing.push((file, line.hexadecimal("an address in the file")?));

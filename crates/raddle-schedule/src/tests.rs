@@ -185,6 +185,7 @@ impl Generator {
             },
             own_directory: self.below(2) == 0,
             sync_functions: self.many(3, Self::text),
+            fair_from: self.number(),
             racing: self.many(3, |some| (some.bytes(), some.number())),
             suppressions: (self.below(2) == 1).then(|| self.bytes()),
             check: self.number() as u32,

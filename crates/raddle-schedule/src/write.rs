@@ -45,6 +45,9 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     for &which in Setting::ALL {
         setting(out, which, s)?;
     }
+    if s.fair_from != 0 {
+        writeln!(out, "fair from={}", s.fair_from)?;
+    }
     for (file, address) in &s.racing {
         writeln!(out, "racing {} {address:#x}", Quoted(file))?;
     }

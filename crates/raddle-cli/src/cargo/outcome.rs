@@ -35,7 +35,7 @@ impl Verdict {
             End::Interrupted => Verdict::Interrupted,
             _ if tally.runs == 0 => Verdict::NotExplored,
             // Threads might have come after the limit of steps.
-            _ if tally.cut_runs == tally.runs => Verdict::Cut,
+            _ if tally.all_cut() => Verdict::Cut,
             // What a harness without threads of its own has is the main thread.
             _ if tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
             _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,

@@ -70,6 +70,7 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
             let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "the time is over" };
             paint.yellow(&format!("nothing was explored: {why}, and the first run was not over"))
         }
+        [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run came to its end in {runs}")),
         [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
         [] => match exhausted(s).filter(|exhausted| exhausted.proof) {
             Some(exhausted) => {
@@ -142,6 +143,10 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     if tally.cut_runs > 0 {
         let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.settings.max_steps, "step"));
         fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;
+    }
+    if tally.fair_runs > 0 {
+        let runs = count(tally.fair_runs, "run");
+        fact("fair", format!("a fair schedule took over in {runs}, because there seemed to be no progress"))?;
     }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;

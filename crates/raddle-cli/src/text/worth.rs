@@ -217,6 +217,17 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_a_fair_schedule_took_over_are_not_runs_of_pct() {
+        let fair = changed("pct:d=2", 115, 0, |_, campaign| campaign.tally.fair_runs = 1);
+        assert_eq!((fair.bound.runs, fair.bound.depths.len()), (0, 0));
+        assert_eq!(
+            bound_text(&fair).expect("a reason"),
+            "no bound holds, because a fair schedule took over from the policy in runs that seemed to make no progress, \
+             so that nobody knows the most steps"
+        );
+    }
+
+    #[test]
     fn no_bound_and_why() {
         let text = |policy, told, guarded| bound_text(&worth(policy, told, guarded));
         assert_eq!(text("random", 115, 0), None);

@@ -80,6 +80,7 @@ fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) 
         settings: plan.settings,
         run: report.run,
         run_seed: failure.run_seed,
+        fair_from: counts.fair_from,
         racing: failure.racing.iter().map(|place| (place.file.clone().into_bytes(), place.address)).collect(),
         suppressions: plan.benign.as_ref().and_then(|s| s.path.as_deref()).map(|path| bytes(&absolute(path))),
         profile: failure.profile,

@@ -19,6 +19,8 @@ pub struct Tally {
     pub unreplayable_runs: u64,
     /// Those that were cut at the step limit.
     pub cut_runs: u64,
+    /// Those that a fair schedule took over from the policy, because they seemed to make no progress.
+    pub fair_runs: u64,
     /// Those that left their recording.
     pub diverged_runs: u64,
     /// Those whose output was thrown away.
@@ -75,6 +77,7 @@ impl Tally {
         self.steps_total += counts.steps;
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;
+        self.fair_runs += u64::from(counts.fair_from > 0);
         self.escapes |= report.escapes;
         self.worth.add(report, guarantee);
         self.notes |= counts.notes;
@@ -111,6 +114,11 @@ impl Tally {
     /// Whether a run came to its end, by itself or by a failure.
     pub fn explored(&self) -> bool {
         self.runs > self.cut_runs
+    }
+
+    /// Whether no run came to its end.
+    pub fn all_cut(&self) -> bool {
+        self.runs > 0 && self.cut_runs == self.runs
     }
 
     /// Why the campaign says nothing about the program, if that is so.

@@ -156,6 +156,8 @@ pub struct Recording {
     pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
+    /// The point from which a fair schedule decided; 0: none did.
+    pub fair_from: u64,
     /// What the policy knew.
     pub profile: Profile,
     /// Identities that were ready.
@@ -219,6 +221,7 @@ impl Plan {
             log_capacity: self.settings.max_steps.min(MAX_LOG),
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
             replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),
             first_run: 0,

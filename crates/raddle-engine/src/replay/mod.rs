@@ -275,6 +275,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
             decisions: recorded.decisions.clone(),
             every: false,
             run_seed: recorded.run_seed,
+            fair_from: recorded.fair_from,
             profile: recorded.profile,
             stacks: stacks(&recorded.identities),
             places: places(&recorded.racing),

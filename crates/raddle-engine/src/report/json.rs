@@ -31,6 +31,7 @@ pub fn report(summary: &Summary<'_>) -> Report {
         first_failing_run: tally.first_failing_run,
         unreplayable: plan.is_parallel().then_some(tally.unreplayable_runs),
         cut_runs: tally.cut_runs,
+        fair_runs: Some(tally.fair_runs),
         distinct_schedules: tally.distinct_schedules(),
         trace: format!("{:016x}", tally.trace),
         threads_max: tally.threads_max,

@@ -46,6 +46,8 @@ impl Summary<'_> {
         match &self.campaign.end {
             End::Broken(error) => error.exit_code(),
             _ if self.campaign.tally.nothing_controlled().is_some() => exit_code::NOTHING_CONTROLLED,
+            // Nothing was explored to its end.
+            _ if self.campaign.tally.all_cut() => exit_code::NOTHING_CONTROLLED,
             _ => exit_code::OK,
         }
     }

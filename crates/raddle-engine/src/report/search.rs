@@ -42,6 +42,9 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
     if tally.cut_runs > 0 {
         lacks.push(format!("{} cut at the step limit", was(tally.cut_runs, "run")));
     }
+    if tally.fair_runs > 0 {
+        lacks.push(format!("{} taken over by a fair schedule", was(tally.fair_runs, "run")));
+    }
     let slow =
         campaign.findings.iter().filter(|finding| finding.failure.kind == FailureKind::Timeout).map(|f| f.count).sum();
     if slow > 0 {
@@ -149,6 +152,7 @@ mod tests {
             it.lacks.join("; ")
         };
         assert_eq!(why(|campaign| campaign.tally.cut_runs = 1), "1 run was cut at the step limit");
+        assert_eq!(why(|campaign| campaign.tally.fair_runs = 2), "2 runs were taken over by a fair schedule");
         let outside = |campaign: &mut Outcome| campaign.tally.escapes = 1 << Escape::OutsideInput as u32;
         assert_eq!(why(outside), Escape::OutsideInput.text());
         assert!(why(|campaign| campaign.tally.notes = blind_spot::DRAWN).contains("was drawn"));

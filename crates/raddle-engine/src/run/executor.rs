@@ -388,7 +388,6 @@ impl<'a> Executor<'a> {
             return Err(io::Error::other("there is no fork server").into());
         };
         let control = self.block.control();
-        control.heartbeat.store(0, Ordering::Relaxed);
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
         let (answer, timed_out, threads) = self.attend(&mut server)?;

@@ -89,6 +89,8 @@ pub struct Counts {
     pub hash: u64,
     /// How often the starvation guard stepped in.
     pub guard_fired: u64,
+    /// The point from which a fair schedule decided in place of the policy; 0: it never did.
+    pub fair_from: u64,
     /// The most steps between two sequential stretches.
     pub phase: u64,
     /// Which policy of a portfolio decided.
@@ -107,6 +109,7 @@ impl From<&Results> for Counts {
             threads: results.threads.into(),
             hash: results.hash,
             guard_fired: results.guard_fired,
+            fair_from: results.fair_from,
             phase: results.longest_phase(),
             member: results.member.into(),
             notes: results.blind_spots_and_gaps(),
@@ -124,6 +127,7 @@ impl From<&Summary> for Counts {
             threads: summary.threads.into(),
             hash: summary.hash,
             guard_fired: summary.guard_fired,
+            fair_from: summary.fair_from,
             phase: summary.phase,
             member: summary.member,
             notes: summary.blind_spots,

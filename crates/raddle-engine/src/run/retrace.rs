@@ -48,6 +48,7 @@ pub fn retrace(
         return Ok(None);
     }
     let recording = Recording {
+        fair_from: 0,
         decisions: log.iter().copied().map(Decision).collect(),
         every: true,
         run_seed: failure.run_seed,

@@ -246,7 +246,7 @@ impl SharedBlock {
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.heartbeat] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays] {
             word.store(0, Ordering::Relaxed);
         }
         control.run_pid.store(0, Ordering::Relaxed);
@@ -268,6 +268,13 @@ impl SharedBlock {
     pub fn results(&self) -> Results {
         // SAFETY: plain numbers; a copy, because the target may still write them.
         unsafe { addr_of!((*self.map.at.as_ptr()).results).read_volatile() }
+    }
+
+    /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
+    pub fn beat(&self) -> (u32, u64) {
+        // SAFETY: a plain number, copied, because the target may write it at this moment.
+        let points = unsafe { addr_of!((*self.map.at.as_ptr()).results.points).read_volatile() };
+        (self.control().completed.load(Ordering::Relaxed), points)
     }
 
     /// The states of the run's threads, the main one first.

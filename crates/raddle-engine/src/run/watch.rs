@@ -118,7 +118,7 @@ impl Drop for Watcher {
 pub struct Watch {
     limit: Duration,
     deadline: Instant,
-    beat: u32,
+    beat: (u32, u64),
     beat_at: Instant,
 }
 
@@ -126,7 +126,7 @@ impl Watch {
     /// It starts now and may take this long.
     pub fn new(limit: Duration) -> Watch {
         let now = Instant::now();
-        Watch { limit, deadline: now + limit, beat: 0, beat_at: now }
+        Watch { limit, deadline: now + limit, beat: (0, 0), beat_at: now }
     }
 
     /// Time that we took ourselves does not count.
@@ -176,7 +176,7 @@ impl Watch {
             if now >= self.deadline {
                 return Ok(Happened::TooSlow);
             }
-            let beat = control.heartbeat.load(Ordering::Relaxed);
+            let beat = block.beat();
             if beat != self.beat {
                 self.beat = beat;
                 self.beat_at = now;

@@ -1,32 +1,72 @@
 //! The last resort against code that spins without a schedule point.
 //!
-//! A timer of the process's own CPU time ticks; when a whole tick passes without a point, the
-//! running thread is preempted where it stands. That depends on real time, so it is not
-//! repeatable, and it is reported as having happened.
+//! A timer of the process's own CPU time ticks. When the running thread has passed no point for some ticks, it is
+//! preempted where it stands, and lets others go first. That depends on real time, so it is not repeatable, and it is
+//! reported as having happened. Once it has, there is less to lose: from then on threads are preempted sooner.
+//!
+//! The virtual clock moves on by the CPU time that the thread has used, no more and no less: whether it spins or computes
+//! is not known, and a thread that sleeps beside one that computes must not wake up too early.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 
-use raddle_core::EventKind;
 use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
 
-use crate::control::{self, current, point, scheduler, LeaveOnDrop};
+use crate::access::spin_loop;
+use crate::control::{self, current, scheduler, LeaveOnDrop};
 use crate::dispatch::text::own_contains;
 use crate::points::{errno, set_errno};
 use crate::signals::action::install;
 use crate::syscall;
 
-/// CPU time between two ticks. Long enough that ordinary computing between two points, which is
-/// repeatable, is left alone.
-const TICK_MICROSECONDS: i64 = 250_000;
+/// CPU time between two ticks.
+const TICK_MICROSECONDS: i64 = 10_000;
+/// Ticks without a point after which a thread is preempted for the first time: a quarter of a second, so that ordinary
+/// computing between two points, which is repeatable, is left alone.
+const PATIENCE: u64 = 25;
+/// A thread that was preempted goes on when others have passed so many points, as a power of two, or cannot go on.
+const MOST_POINTS: u32 = 6;
 
-struct LastPoints(UnsafeCell<u64>);
+struct Watch {
+    /// The number of points at the last tick.
+    points: u64,
+    /// Ticks since then, without a point.
+    silent: u64,
+    /// Ticks of all threads that were preempted, until they count as an operation without progress.
+    owed: u64,
+    /// How often a thread was preempted.
+    preempted: u32,
+}
+
+struct Cell(UnsafeCell<Watch>);
 
 // SAFETY: touched by the handler only, which runs on one thread at a time: the one that burns CPU.
-unsafe impl Sync for LastPoints {}
+unsafe impl Sync for Cell {}
 
-static LAST_POINTS: LastPoints = LastPoints(UnsafeCell::new(u64::MAX));
+static WATCH: Cell = Cell(UnsafeCell::new(Watch { points: u64::MAX, silent: 0, owed: 0, preempted: 0 }));
+
+impl Watch {
+    /// A tick at which the run has passed so many points. Returns for how many ticks the running thread has been
+    /// silent, if that is long enough to preempt it.
+    fn tick(&mut self, points: u64) -> Option<u64> {
+        if self.points != points {
+            (self.points, self.silent) = (points, 0);
+            return None;
+        }
+        self.silent += 1;
+        (self.silent >= PATIENCE >> self.preempted.min(4)).then_some(self.silent)
+    }
+
+    /// A thread is preempted. Returns whether that is to count as an operation without progress.
+    fn preempt(&mut self) -> bool {
+        self.preempted += 1;
+        self.owed += core::mem::take(&mut self.silent);
+        let counts = self.owed >= PATIENCE;
+        self.owed %= PATIENCE;
+        counts
+    }
+}
 
 fn is_enabled() -> bool {
     control::block().is_some_and(|block| block.settings.flags & flag::NO_TICK == 0)
@@ -63,19 +103,51 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has accounted for a lease.
-        let points = scheduler().results().points;
-        let seen = LAST_POINTS.0.get().replace(points);
-        if seen != points {
-            return;
-        }
+        let s = scheduler();
+        let watch = &mut *WATCH.0.get();
+        let Some(silent) = watch.tick(s.results().points) else { return };
         let before = errno();
-        scheduler().escaped(Escape::Tick);
-        scheduler().made_no_progress(me);
-        point(me, EventKind::Yield, 0);
-        LAST_POINTS.0.get().write(scheduler().results().points);
+        s.escaped(Escape::Tick);
+        s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
+        // What it waits for may come from outside.
+        s.outside_touched = true;
+        if watch.preempt() {
+            s.made_no_progress(me);
+        } else {
+            s.spins_silently(me);
+        }
+        let points = 1 << s.thread(me).spins.min(MOST_POINTS);
+        spin_loop::let_others_go_first(me, points);
         set_errno(before);
         if crate::switch::fibers() {
             crate::signals::fiber::before_return(context);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many ticks each of these preemptions takes, of threads that pass no point.
+    fn patience(preemptions: usize) -> Vec<u64> {
+        let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
+        let one = |_| {
+            let ticks = (1..).find(|_| watch.tick(0).is_some());
+            watch.preempt();
+            ticks.unwrap_or(0)
+        };
+        (0..preemptions).map(one).collect()
+    }
+
+    #[test]
+    fn patience_wears_out() {
+        assert_eq!(patience(7), [25, 12, 6, 3, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_point_is_a_sign_of_life() {
+        let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
+        assert!((0..1000).all(|tick| watch.tick(tick / 20).is_none()));
     }
 }

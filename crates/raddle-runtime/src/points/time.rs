@@ -11,6 +11,7 @@ use super::cancel::act_on_cancel;
 use super::fail;
 use crate::control::{self, point, scheduler, wait, LeaveOnDrop};
 use crate::interpose;
+use crate::os::sys;
 use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
 
@@ -82,6 +83,7 @@ fn per_process(clock: c_int) -> bool {
 
 /// Reads the virtual clock for the calling thread.
 pub(super) fn read_clock(me: ThreadId) -> u64 {
+    sys::answered();
     // SAFETY: `me` holds the baton.
     let (now, again) = unsafe {
         scheduler().record_blind_spot(blind_spot::TIMED);

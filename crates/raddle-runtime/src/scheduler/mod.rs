@@ -5,6 +5,7 @@
 
 pub mod clock;
 mod decide;
+pub mod fairness;
 mod idle;
 pub mod names;
 mod parallel;
@@ -17,7 +18,6 @@ pub mod timers;
 mod waits;
 
 use core::mem::MaybeUninit;
-use core::sync::atomic::Ordering;
 
 use raddle_core::decorators::replay::Replay;
 use raddle_core::policy::Policy;
@@ -57,6 +57,8 @@ pub struct Scheduler {
     pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
+    /// A fair schedule has taken over: see [`fairness`].
+    pub is_fair: bool,
     /// The run looks for data races.
     pub detects: bool,
     /// The program is instrumented: accesses to memory are visible.
@@ -278,8 +280,7 @@ impl Scheduler {
     #[cold]
     fn poll_outside_periodically(&mut self) {
         signals::look(self);
-        // SAFETY: mapped since `start`.
-        unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
+        self.suspect();
         // What this process has just done itself comes from inside, and is polled by `decide`.
         if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);

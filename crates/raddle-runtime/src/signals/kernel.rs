@@ -75,7 +75,7 @@ impl Mailbox {
         Some(letter)
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.slots.iter().all(|s| s.state.load(Ordering::Relaxed) != 2)
     }
 }
