@@ -195,7 +195,7 @@ impl Setup {
         let mut candidates = Vec::new();
         for (entry, binary) in entries.into_iter().zip(built) {
             match binary {
-                Ok(binary) => candidates.push(of_entry(&entry, binary)),
+                Ok(binary) => candidates.push(of_entry(&entry, binary, self.options.seed)),
                 Err(reason) => skipped.push(Skipped { program: entry.name, reason }),
             }
         }
@@ -246,6 +246,7 @@ impl Setup {
     fn subject(&self, candidate: &Candidate) -> Result<Subject, Error> {
         let mut options = self.options.clone();
         options.points = options.points.or(candidate.points);
+        options.seed = candidate.seed.unwrap_or(options.seed);
         Ok(Subject::new(candidate.command.clone(), options)?)
     }
 }
@@ -265,19 +266,20 @@ fn test_options(args: &arguments::Compare) -> TestOptions {
 
 fn candidate(command: &[OsString]) -> Candidate {
     let name = Path::new(&command[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Candidate { name, command: command.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
+    Candidate::new(name, command.to_vec())
 }
 
 /// An entry with its binary.
-fn of_entry(entry: &Entry, binary: PathBuf) -> Candidate {
+fn of_entry(entry: &Entry, binary: PathBuf, seed: u64) -> Candidate {
     let arguments = entry.arguments.iter().map(OsString::from);
     Candidate {
-        name: entry.name.clone(),
-        command: std::iter::once(binary.into_os_string()).chain(arguments).collect(),
         points: Some(entry.header.points),
         kind: Some(entry.header.kind.name()),
         depth: entry.depth,
+        pct_depth: entry.pct_depth,
         rows: entry.rows.clone(),
+        seed: Some(suite::seed_of(seed, &entry.name)),
+        ..Candidate::new(entry.name.clone(), std::iter::once(binary.into_os_string()).chain(arguments).collect())
     }
 }
 

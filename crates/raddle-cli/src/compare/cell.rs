@@ -12,6 +12,7 @@ use raddle_core::policy::Kind;
 use raddle_engine::campaign::{Campaign, End, Event, Outcome, RunVerdict};
 use raddle_engine::plan::Plan;
 use raddle_engine::report::{worth, Summary};
+use raddle_engine::statistics::event_pairs::EventPairs;
 use raddle_engine::statistics::proportion;
 use raddle_engine::statistics::survival::{Observation, Survival};
 use raddle_engine::statistics::CONFIDENCE;
@@ -67,9 +68,9 @@ pub struct Cell {
     pub worth: Option<Worth>,
     /// What escaped control.
     pub uncontrolled: Vec<String>,
-    /// The orders of steps that were covered after each sampled run.
+    /// The orders of steps that the sampled runs have shown.
     #[serde(skip)]
-    pub coverage_curve: Vec<u64>,
+    pub pairs: EventPairs,
 }
 
 /// One campaign.
@@ -149,7 +150,7 @@ impl Cell {
             distinct_schedules: 0,
             worth: None,
             uncontrolled: Vec::new(),
-            coverage_curve: Vec::new(),
+            pairs: EventPairs::default(),
         }
     }
 
@@ -292,7 +293,7 @@ impl Cell {
         self.cut_runs = tally.cut_runs;
         self.guard_fired = tally.guard_fired;
         self.distinct_schedules = tally.distinct_schedules();
-        self.coverage_curve = tally.worth.pairs.curve().to_vec();
+        self.pairs = tally.worth.pairs.clone();
         let summary = Summary { plan, campaign };
         self.uncontrolled = summary.uncontrolled().into_iter().map(str::to_string).collect();
         self.worth = Some(worth::of(&summary));

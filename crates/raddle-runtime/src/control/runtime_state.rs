@@ -13,7 +13,7 @@ use crate::race::Detector;
 use crate::scheduler::names::Names;
 use crate::scheduler::thread::Thread;
 use crate::scheduler::Scheduler;
-use crate::signals::kernel::Mailbox;
+use crate::signals::mailbox::Mailbox;
 use crate::signals::Signals;
 use crate::switch;
 use crate::switch::gate::Gate;

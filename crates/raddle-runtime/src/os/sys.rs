@@ -123,6 +123,20 @@ pub fn getpid() -> i32 {
     unsafe { syscall!(SYS_getpid) as i32 }
 }
 
+/// Kills a child of this process. Returns whether there is one of this number: what /proc shows may be the processes of
+/// another namespace, and a child that was waited for is another process by now.
+pub fn kill_child(pid: i32) -> bool {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: only asks; then a signal to a process that has not been waited for.
+    unsafe {
+        let ours = pid > 1 && syscall!(libc::SYS_waitid, libc::P_PID, pid, 0, options, 0) == 0;
+        if ours {
+            syscall!(SYS_kill, pid, libc::SIGKILL);
+        }
+        ours
+    }
+}
+
 /// Closes one of our own descriptors; a negative number is ignored.
 pub fn close(fd: i32) {
     if fd >= 0 {

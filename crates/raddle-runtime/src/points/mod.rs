@@ -31,6 +31,8 @@ pub mod rwlock;
 pub mod select;
 pub mod semaphore;
 pub mod signal;
+pub mod signal_send;
+pub mod signal_wait;
 pub mod socket;
 pub mod spin_lock;
 pub mod splice;
@@ -234,11 +236,22 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_time => time::time(a as *mut _) as isize,
             libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
-            libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
-            libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
-            libc::SYS_tkill => signal::send_to_thread(me, crate::os::sys::getpid(), a as c_int, b as c_int),
+            libc::SYS_rt_sigpending if b == 8 => signal::pending(me, a as *mut _),
+            libc::SYS_kill => signal_send::send_to_process(me, a as c_int, b as c_int),
+            libc::SYS_tgkill => signal_send::send_to_thread(me, a as c_int, b as c_int, c as c_int),
+            libc::SYS_tkill => signal_send::send_to_any_thread(me, a as c_int, b as c_int),
+            libc::SYS_rt_sigqueueinfo => signal_send::queue_to_process(me, a as c_int, b as c_int, c as *const _),
             libc::SYS_rt_tgsigqueueinfo => {
-                return signal::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _);
+                signal_send::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _)
+            }
+            libc::SYS_signalfd | libc::SYS_signalfd4 => {
+                crate::signals::lend::are_shown();
+                return None;
+            }
+            libc::SYS_rt_sigsuspend => signal_wait::suspend(me, Some(*(a as *const u64))),
+            libc::SYS_pause => signal_wait::suspend(me, None),
+            libc::SYS_rt_sigtimedwait => {
+                signal_wait::wait_for_signal_until(me, a as *const _, b as *mut _, c as *const _)
             }
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);

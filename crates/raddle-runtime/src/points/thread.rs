@@ -245,6 +245,7 @@ unsafe fn end(me: ThreadId) {
             dispatch::disarm(me);
         }
         race::ended(me, join_key(me));
+        control::state().signals.queue.forget_thread(me);
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);

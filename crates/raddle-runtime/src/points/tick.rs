@@ -14,12 +14,15 @@ use raddle_protocol::Escape;
 use crate::control::{self, current, point, scheduler, LeaveOnDrop};
 use crate::dispatch::text::own_contains;
 use crate::points::{errno, set_errno};
-use crate::signals::action::install;
-use crate::syscall;
+use crate::signals::action;
+use crate::{signals, syscall};
 
 /// CPU time between two ticks. Long enough that ordinary computing between two points, which is
 /// repeatable, is left alone.
 const TICK_MICROSECONDS: i64 = 250_000;
+
+/// The code of a signal that the kernel sends when a timer of CPU time has expired.
+const SI_KERNEL: c_int = 0x80;
 
 struct LastPoints(UnsafeCell<u64>);
 
@@ -33,10 +36,16 @@ fn is_enabled() -> bool {
 }
 
 /// Installs the handler: a fork copies it.
-pub fn prepare() {
+pub fn install() {
     if is_enabled() {
-        install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
+        signals::reserve(libc::SIGVTALRM);
+        action::install(libc::SIGVTALRM, handler(), libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER, 0);
     }
+}
+
+/// Where the kernel starts at a tick.
+pub fn handler() -> usize {
+    on_tick as *const () as usize
 }
 
 /// Starts the timer for this run: a fork does not copy it.
@@ -51,7 +60,15 @@ pub fn start() {
     unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0) };
 }
 
-unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+/// A signal has come from outside: code without schedule points is to be interrupted soon.
+pub fn hurry(_context: *mut c_void) {}
+
+unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's information.
+    if unsafe { (*info).si_code } != SI_KERNEL {
+        // SAFETY: the kernel's arguments.
+        return unsafe { signals::kernel::on_programs_own(signal, info, context) };
+    }
     // SAFETY: the kernel's context of this signal.
     let at = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] } as usize;
     // The runtime is never entered twice; it makes points of its own accord.
@@ -75,7 +92,7 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         LAST_POINTS.0.get().write(scheduler().results().points);
         set_errno(before);
         if crate::switch::fibers() {
-            crate::signals::fiber::before_return(context);
+            signals::fiber::before_return(context);
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::control;
 use crate::model::waiters::Waiters;
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
+use crate::signals::lend::lent;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
 use decide::Decider;
@@ -266,7 +267,7 @@ impl Scheduler {
                 // SAFETY: on the stack of a thread that waits.
                 let Polled { test, context, .. } = unsafe { *polled };
                 // SAFETY: the context lives on the waiting thread's stack; tests do not block.
-                if !self.threads[t.index()].woken && unsafe { test(context) } {
+                if !self.threads[t.index()].woken && lent(t, || unsafe { test(context) }) {
                     self.wake(t);
                     found = true;
                 }
