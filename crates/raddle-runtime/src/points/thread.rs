@@ -368,6 +368,7 @@ pub(super) unsafe fn create(
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
         thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        thread.processors = super::processors::of_new_thread(me, attributes);
         if control::parallel() {
             gate::park_until_created(child);
         }
@@ -391,6 +392,15 @@ pub(super) unsafe fn create(
             point(me, EventKind::Created, 0);
         }
         0
+    }
+}
+
+/// Whether a time is none that the end of a thread can be waited for. Of a thread that has ended any time will do.
+unsafe fn cannot_wait_until(handle: usize, time: *const timespec) -> bool {
+    // SAFETY: the caller's time; the baton.
+    unsafe {
+        let alive = |other: ThreadId| scheduler().threads[other.index()].life == Life::Alive;
+        !time.is_null() && !valid(time) && scheduler().pointers.get(handle).is_none_or(alive)
     }
 }
 
@@ -509,7 +519,7 @@ interpose! {
     }
 
     fn pthread_timedjoin_np(handle: usize, value: *mut *mut c_void, time: *const timespec) -> c_int |me| {
-        if !time.is_null() && !valid(time) {
+        if cannot_wait_until(handle, time) {
             return EINVAL;
         }
         match join(me, handle, value, deadline(libc::CLOCK_REALTIME, time)) {
@@ -519,10 +529,7 @@ interpose! {
     }
 
     fn pthread_clockjoin_np(handle: usize, value: *mut *mut c_void, clock: c_int, time: *const timespec) -> c_int |me| {
-        if !time.is_null() && !valid(time) {
-            return EINVAL;
-        }
-        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
+        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC || cannot_wait_until(handle, time) {
             return EINVAL;
         }
         match join(me, handle, value, deadline(clock, time)) {

@@ -222,6 +222,8 @@ pub struct Thread {
     pub futex_word: *const u32,
     /// What the word held when the wait started.
     pub futex_value: u32,
+    /// The processors that it has asked for; 0: all.
+    pub processors: u64,
     /// Its id for the program: the kernel's on OS threads, one of ours on fibers; 0 before its first turn.
     pub tid: i32,
     /// Where the kernel clears the id when the thread is gone.
