@@ -11,6 +11,7 @@ use raddle_core::policy::{Explored, Learns};
 use raddle_inspect::builds::Builds;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::control::{command, event};
+use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, OsReason, Outcome};
 
@@ -83,6 +84,14 @@ enum Start {
     TooSlow {
         attached: bool,
     },
+}
+
+/// Whether a process says when its runs are over: a fork server and a check do. Of another one a program that has written
+/// over its block may seem to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Yes,
+    No,
 }
 
 /// How a process answered an assignment.
@@ -225,9 +234,15 @@ impl<'a> Executor<'a> {
         self.block.control().strays.store(0, Ordering::Relaxed);
         let end = self.run_forked()?;
         self.output.look()?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let completed = self.completed(assignment);
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         Ok(Some((completed, (!whole).then_some(end))))
+    }
+
+    /// The runs of an assignment that are over: no more than it has, whatever a program has written into the block.
+    fn completed(&self, assignment: &Assignment) -> usize {
+        let said = u64::from(self.block.control().completed.load(Ordering::Acquire));
+        said.min(assignment.last - assignment.first + 1) as usize
     }
 
     fn configure(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<(), JobEnd> {
@@ -391,7 +406,7 @@ impl<'a> Executor<'a> {
         control.heartbeat.store(0, Ordering::Relaxed);
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut server)?;
+        let (answer, timed_out, threads) = self.attend(&mut server, Answers::Yes)?;
         let ending = match answer {
             Answer::Done => {
                 let status = self.block.control().wait_status.load(Ordering::Acquire);
@@ -411,11 +426,9 @@ impl<'a> Executor<'a> {
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (ending, timed_out, threads) = loop {
-            // Only a fork server and a check answer. A program that has written over its block may seem to.
-            if let (Answer::Ended(ending), timed_out, threads) = self.attend(&mut process)? {
-                break (ending, timed_out, threads);
-            }
+        let (ending, timed_out, threads) = match self.attend(&mut process, Answers::No)? {
+            (Answer::Ended(ending), timed_out, threads) => (ending, timed_out, threads),
+            (Answer::Done, ..) => return Err(io::Error::other("a program of its own has answered").into()),
         };
         let results = self.block.results();
         let children = results.escapes & 1 << Escape::Children as u32 != 0;
@@ -437,8 +450,12 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a process has made its runs, and looks at those that fail or hang.
-    fn attend(&mut self, process: &mut Process) -> Result<(Answer, Option<TimedOut>, Vec<ThreadView>), JobEnd> {
-        let (mut timed_out, mut threads, mut seen) = (None, Vec::new(), 0);
+    fn attend(
+        &mut self,
+        process: &mut Process,
+        answers: Answers,
+    ) -> Result<(Answer, Option<TimedOut>, Vec<ThreadView>), JobEnd> {
+        let (mut timed_out, mut threads, mut seen, mut frozen) = (None, Vec::new(), 0, false);
         let mut watch = Watch::new(self.plan.run_timeout);
         loop {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
@@ -448,11 +465,14 @@ impl<'a> Executor<'a> {
             // The number may be that of an earlier run, or whatever a program has written over it.
             let of_server = || process::child(run, process.pid());
             match happened {
+                // A run stops once.
+                Happened::Frozen if frozen => {}
                 Happened::Frozen => {
+                    frozen = true;
                     let run = of_server().map_or(process.pid(), |_| run);
                     threads = self.look_at_frozen(run, &mut watch);
                 }
-                Happened::Done => return Ok((Answer::Done, timed_out, threads)),
+                Happened::Done if answers == Answers::Yes => return Ok((Answer::Done, timed_out, threads)),
                 Happened::Ended(ending) => return Ok((Answer::Ended(ending), timed_out, threads)),
                 Happened::Stopped => {
                     process.kill();
@@ -461,7 +481,7 @@ impl<'a> Executor<'a> {
                     return Err(JobEnd::Stopped);
                 }
                 // The limit is for one run, not for a series.
-                Happened::TooSlow if timed_out.is_none() && completed != seen => {
+                Happened::TooSlow if timed_out.is_none() && completed > seen && completed as usize <= SUMMARIES => {
                     seen = completed;
                     watch = Watch::new(self.plan.run_timeout);
                 }
@@ -481,7 +501,7 @@ impl<'a> Executor<'a> {
                     process.kill();
                     return Ok((Answer::Ended(process.wait()?), timed_out, threads));
                 }
-                Happened::Ready(_) | Happened::CheckReached => {}
+                Happened::Done | Happened::Ready(_) | Happened::CheckReached => {}
             }
         }
     }
@@ -545,8 +565,8 @@ impl<'a> Executor<'a> {
         // The runs are the process.
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut process)?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let (answer, timed_out, threads) = self.attend(&mut process, Answers::Yes)?;
+        let completed = self.completed(assignment);
         self.output.look()?;
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         match answer {

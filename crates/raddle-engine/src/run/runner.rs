@@ -261,6 +261,9 @@ impl<'a> Runner<'a> {
     }
 
     fn judge(&mut self, run: u64, run_seed: u64, assignment: &Assignment, end: &RunEnd) -> Result<RunReport, JobEnd> {
+        if self.executor.block.is_overwritten() {
+            return Err(JobEnd::Target(TargetError::Overwritten { run }));
+        }
         let results = self.executor.block.results();
         let seen = self.executor.block.races();
         let verdict = match Outcome::from_u32(results.outcome) {

@@ -5,8 +5,8 @@ use core::ffi::{c_int, c_uint, c_void};
 
 use raddle_protocol::{Escape, OsReason};
 
-use super::result;
 use super::time::from_now;
+use super::{result, tick};
 use crate::control::{call_real, scheduler, state};
 use crate::process::failure;
 use crate::{interpose, real, syscall};
@@ -27,9 +27,7 @@ interpose! {
     /// ITIMER_REAL goes by the virtual clock; the timers of CPU time are the kernel's.
     fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int |_| {
         if which != libc::ITIMER_REAL {
-            state().signals.kernel_timer = true;
-            scheduler().escaped(Escape::Timers);
-            return result(syscall!(libc::SYS_setitimer, which, new, old)) as c_int;
+            return result(set_timer_of_cpu_time(which, new, old)) as c_int;
         }
         let (left, interval) = match new.as_ref() {
             Some(new) => set_alarm(micro(new.it_value), micro(new.it_interval)),
@@ -42,6 +40,10 @@ interpose! {
     }
 
     fn getitimer(which: c_int, value: *mut libc::itimerval) -> c_int |_| {
+        if which == libc::ITIMER_VIRTUAL && tick::has_virtual_timer() {
+            *value = NO_TIMER;
+            return 0;
+        }
         if which != libc::ITIMER_REAL {
             return result(syscall!(libc::SYS_getitimer, which, value)) as c_int;
         }
@@ -66,6 +68,26 @@ interpose! {
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int |_| {
         scheduler().escaped(Escape::Timers);
         result(syscall!(libc::SYS_timerfd_create, clock, flags)) as c_int
+    }
+}
+
+const NO_TIMER: libc::itimerval = libc::itimerval {
+    it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+    it_value: libc::timeval { tv_sec: 0, tv_usec: 0 },
+};
+
+/// setitimer(2) for the timers of CPU time, which are the kernel's.
+unsafe fn set_timer_of_cpu_time(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> isize {
+    // SAFETY: the caller's pointers and baton.
+    unsafe {
+        state().signals.kernel_timer = true;
+        scheduler().escaped(Escape::Timers);
+        let was_ours = which == libc::ITIMER_VIRTUAL && tick::leave_virtual_timer();
+        let error = syscall!(libc::SYS_setitimer, which, new, old);
+        if was_ours && error == 0 && !old.is_null() {
+            *old = NO_TIMER;
+        }
+        error
     }
 }
 

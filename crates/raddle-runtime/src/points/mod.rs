@@ -45,7 +45,7 @@ pub mod tick;
 pub mod time;
 mod trapped;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 extern "C" {
@@ -169,9 +169,9 @@ pub fn find_all() {
     }
 }
 
-/// The real function of a name.
-macro_rules! real {
-    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
+/// The address of the real function of a name; 0 when this libc does not have it.
+macro_rules! real_address {
+    ($name:ident) => {{
         // Used as a whole: the optimiser must not split it.
         #[used]
         #[link_section = "raddle_real"]
@@ -180,8 +180,18 @@ macro_rules! real {
             name: unsafe { &*concat!(stringify!($name), "\0").as_ptr().cast() },
             found: ::core::sync::atomic::AtomicUsize::new(0),
         };
-        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
+        REAL.address()
     }};
+}
+pub(crate) use real_address;
+
+/// The real function of a name.
+macro_rules! real {
+    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(
+            $crate::points::real_address!($name)
+        )
+    };
 }
 pub(crate) use real;
 
@@ -234,6 +244,9 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_alarm => alarm::alarm(a as c_uint) as isize,
+            libc::SYS_setitimer => kernel(alarm::setitimer(a as c_int, b as *const _, c as *mut _) as isize),
+            libc::SYS_getitimer => kernel(alarm::getitimer(a as c_int, b as *mut _) as isize),
             libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigpending if b == 8 => signal::pending(me, a as *mut _),

@@ -1,6 +1,6 @@
 //! sigaction and its relatives, and signal masks.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use libc::EINVAL;
@@ -8,11 +8,12 @@ use raddle_core::ThreadId;
 
 use super::{fail, result};
 use crate::control::{scheduler, state};
+use crate::points::real_address;
 use crate::signals::action::{KernelAction, SA_RESTORER};
 use crate::signals::deliver::{self, deliver};
 use crate::signals::kernel::hook;
 use crate::signals::{alternate, bit, Action, LIBCS, UNBLOCKABLE};
-use crate::{interpose, syscall};
+use crate::{interpose, real, syscall};
 
 /// glibc's `struct sigaction`.
 #[repr(C)]
@@ -109,6 +110,19 @@ pub(super) unsafe fn change_mask(me: ThreadId, how: c_int, new: *const u64, old:
 pub(super) fn mask_of(t: ThreadId) -> u64 {
     // SAFETY: the caller holds the baton.
     unsafe { scheduler() }.threads[t.index()].signal_mask
+}
+
+/// The mask that the attributes of a new thread ask for (pthread_attr_setsigmask_np).
+pub(super) unsafe fn mask_in(attributes: *const c_void) -> Option<u64> {
+    if attributes.is_null() || real_address!(pthread_attr_getsigmask_np) == 0 {
+        return None;
+    }
+    let mut set = [0u64; 16];
+    // SAFETY: the caller's attributes; libc writes its set.
+    let found = unsafe {
+        real!(pthread_attr_getsigmask_np: fn(*const c_void, *mut u64) -> c_int)(attributes, set.as_mut_ptr()) == 0
+    };
+    found.then_some(set[0] & !UNBLOCKABLE & !LIBCS)
 }
 
 /// Sets the mask of the calling thread and handles what is no longer blocked.

@@ -367,7 +367,7 @@ pub(super) unsafe fn create(
             pthread_attr_getdetachstate(attributes, &mut detached);
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
-        thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        thread.signal_mask = super::signal::mask_in(attributes).unwrap_or(scheduler().threads[me.index()].signal_mask);
         thread.processors = super::processors::of_new_thread(me, attributes);
         if control::parallel() {
             gate::park_until_created(child);

@@ -237,6 +237,12 @@ impl Scheduler {
         }
     }
 
+    /// Time goes on without a step.
+    pub fn time_passes(&mut self, nanoseconds: u64) {
+        self.clock.jump(self.clock.now() + nanoseconds);
+        self.expire();
+    }
+
     /// Time has passed: wakes the threads whose deadlines have passed.
     #[inline(always)]
     fn expire(&mut self) {

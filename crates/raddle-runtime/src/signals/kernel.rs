@@ -38,16 +38,16 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, contex
         if control::mode() != Mode::Controlled {
             return run_plainly(signal, info, context);
         }
-        note(info, context);
+        note(info);
     }
 }
 
 /// Leaves a signal to the scheduler.
-unsafe fn note(info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe fn note(info: *mut libc::siginfo_t) {
     // SAFETY: the kernel's arguments.
     unsafe {
         control::mailbox().post(Letter { pointer: sys::thread_pointer(), info: *info });
-        tick::hurry(context);
+        tick::hurry();
     }
 }
 
@@ -89,7 +89,7 @@ pub unsafe fn on_programs_own(signal: c_int, info: *mut libc::siginfo_t, context
         if ends && (*info).si_code != SI_TKILL {
             die(signal, info);
         }
-        note(info, context);
+        note(info);
     }
 }
 
@@ -148,7 +148,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
         let action =
             if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if control::mode() == Mode::Controlled && is_for_the_model(&action, &*info) {
-            return note(info, context);
+            return note(info);
         }
         gate::seize();
         if action.handled() && !alternate::overflowed() && !is_blocked_fault(signal, &*info) {
