@@ -363,6 +363,7 @@ ROW(create_with_affinity, "pthread_create pthread_attr_setaffinity_np") {
 }
 
 TASK(tells_its_scheduling) {
+    label("A");
     int policy;
     struct sched_param parameter;
     ERR(pthread_getschedparam(pthread_self(), &policy, &parameter));

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 
 #define LINES 2048
 #define WIDTH 240
@@ -60,8 +61,10 @@ void before_call(void) {
         return;
     state = state * 1103515245 + 12345;
     atomic_store(&shaking, state | 1);
+    struct timespec delay = duration((state >> 17) % 3);
+    // Past libc's function, which would be a cancellation point.
     if (state >> 16 & 1)
-        nap((state >> 17) % 3);
+        syscall(SYS_nanosleep, &delay, NULL);
 }
 
 void nap(long milliseconds) {

@@ -289,6 +289,7 @@ EACH_PROTOCOL(mutex_ceiling, "pthread_mutex_getprioceiling pthread_mutex_setprio
 
 // Threads with a real-time priority may hold mutexes with a ceiling.
 TASK(uses_with_priority) {
+    label("A");
     int old = -1;
     pthread_mutex_t *m = argument;
     say("below the ceiling");

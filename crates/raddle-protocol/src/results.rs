@@ -55,6 +55,9 @@ pub enum Outcome {
     StateLeaks = 13,
     /// No run was made: the policy has no schedule left. See [`Results::explored`].
     Exhausted = 14,
+    /// A thread used an object that was destroyed, or whose memory holds something else. See
+    /// [`Results::origin_place`].
+    Misuse = 15,
 }
 
 impl Outcome {
@@ -76,6 +79,7 @@ impl Outcome {
             ThreadsLeft,
             StateLeaks,
             Exhausted,
+            Misuse,
         ]
         .into_iter()
         .find(|o| *o as u32 == number)
@@ -176,8 +180,12 @@ shared! {
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],
-        /// The address of a fault.
+        /// The address of a fault, or of a misused object.
         pub address: u64,
+        /// The thread that destroyed a misused object, plus 1; 0: it is not known.
+        pub origin_thread: u32,
+        /// Where that thread called the function that destroyed it: the address behind the call.
+        pub origin_place: u64,
         /// Where a replay diverged: the step, counted from 1; 0 when it did not.
         pub diverged_step: u64,
         /// The recorded decision there, or `u32::MAX` past the recording's end.

@@ -516,8 +516,12 @@ impl<'a> Executor<'a> {
             let calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
             view.backtrace.splice(0..0, calls);
         }
-        if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
+        if [Outcome::Assert as u32, Outcome::Signal as u32, Outcome::Misuse as u32].contains(&results.outcome) {
             threads::mark_failed(&mut views, results.thread);
+        }
+        if let Some(thread) = results.origin_thread.checked_sub(1) {
+            let frames = self.unwinder.frames_at(pid, results.origin_place);
+            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
         }
         let control = self.block.control();
         control.release.store(1, Ordering::Release);

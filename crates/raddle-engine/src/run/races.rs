@@ -148,6 +148,7 @@ impl Files {
             event: String::new(),
             place: Some(place.clone()),
             backtrace: frames.backtrace(stack),
+            origin: None,
         };
         let threads =
             vec![view(&race.first, &first, &stacks[0], "first"), view(&race.second, &second, &stacks[1], "second")];

@@ -249,3 +249,20 @@ pub fn map_at(address: usize, size: usize) -> *mut u8 {
     }
     address as *mut u8
 }
+
+/// Whether an id is that of a thread of this process, or of the process that forked it.
+pub fn is_own_thread(tid: i32) -> bool {
+    // SAFETY: signal 0 only asks.
+    tid > 0 && unsafe { syscall!(SYS_tgkill, getpid(), tid, 0) == 0 || syscall!(libc::SYS_getppid) == tid as isize }
+}
+
+/// Goes back to what a signal has interrupted, past all frames above.
+///
+/// # Safety
+/// `sp` is the stack pointer of a signal handler that has returned; nothing in the frames above needs to be dropped.
+pub unsafe fn return_from_signal(sp: usize) -> ! {
+    // SAFETY: the caller's promise.
+    unsafe {
+        core::arch::asm!("mov rsp, {}", "syscall", in(reg) sp, in("rax") libc::SYS_rt_sigreturn, options(noreturn));
+    }
+}

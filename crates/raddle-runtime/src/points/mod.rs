@@ -11,6 +11,7 @@ pub mod cancel;
 pub mod child;
 pub mod condition;
 pub mod connection;
+pub mod credentials;
 pub mod descriptor;
 pub mod descriptor_table;
 pub mod epoll;
@@ -20,6 +21,7 @@ mod futex_pi;
 pub mod ipc;
 mod kernel_wait;
 pub mod mapping;
+pub mod misuse;
 pub mod mutex;
 pub mod new_identity;
 pub mod once;
@@ -204,7 +206,7 @@ macro_rules! interpose {
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
             // Nothing follows the call of a function that never returns.
-            #[allow(unreachable_code, clippy::diverging_sub_expression)]
+            #[allow(unreachable_code, unused_variables, clippy::diverging_sub_expression)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
@@ -216,7 +218,12 @@ macro_rules! interpose {
                         $crate::points::cancel::act_on_cancel(me);
                     }
                     let $me = me;
-                    $body
+                    let result = $body;
+                    // The thread may have been cancelled while it waited.
+                    if $crate::points::cancel::must_stop_now(me) {
+                        $crate::points::cancel::act_on_cancel(me);
+                    }
+                    result
                 }
             }
         )*

@@ -416,7 +416,10 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
         if thread.detached {
             return Ok(EINVAL);
         }
-        if other == me || thread.joining == u32::from(me.0) + 1 {
+        // A request that is pending ends one of the two waits.
+        let joins_me = thread.joining == u32::from(me.0) + 1 && !thread.cancel_requested;
+        let is_ending = thread.cancel_requested && !scheduler().threads[me.index()].cancel_disabled;
+        if (other == me || joins_me) && !is_ending {
             return Ok(EDEADLK);
         }
         if thread.joined {

@@ -27,6 +27,7 @@ use raddle_protocol::{Block, Escape, Results, Settings};
 use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
+use crate::points::misuse::Destroyed;
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
 use crate::signals::lend::lent;
@@ -126,6 +127,8 @@ pub struct Scheduler {
     pub threads: [Thread; MAX_THREADS],
     /// The threads that read the same values again and again, and wait for a change: see `access::spin_loop`.
     pub spinning: EnabledSet,
+    /// Who destroyed which objects.
+    pub destroyed: Destroyed,
 }
 
 /// Makes what follows it start on a page.

@@ -109,6 +109,7 @@ impl Scheduler {
         }
         self.timers.clear();
         self.spin_sampler.reset();
+        self.destroyed.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
         main.wait = Wait::None.pack();
