@@ -1,6 +1,12 @@
 // Condition variables: private and shared, on both clocks, with every kind of mutex.
 #include "conformance.h"
 
+struct pair {
+    pthread_cond_t cond;
+    pthread_mutex_t mutex;
+    int waiting, turn, clock;
+};
+
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static int waiting, turn;
@@ -26,6 +32,23 @@ ROW(cond_init, "pthread_cond_init pthread_cond_destroy pthread_cond_signal pthre
     ERR(pthread_cond_destroy(&c));
 }
 
+// Waits that end with their time. One for a shared condition may also end by itself: see cond_shared_wakes_by_itself.
+static bool may_end;
+
+static int timed(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *time) {
+    int error;
+    while ((error = pthread_cond_timedwait(cond, mutex, time)) == 0 && may_end) {
+    }
+    return error;
+}
+
+static int clocked(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time) {
+    int error;
+    while ((error = pthread_cond_clockwait(cond, mutex, clock, time)) == 0 && may_end) {
+    }
+    return error;
+}
+
 // Times that have passed, cannot be, or come soon; always with the mutex again.
 ROW(cond_times, "pthread_cond_timedwait pthread_cond_clockwait") {
     for (int shared = 0; shared < 2; shared++)
@@ -38,27 +61,38 @@ ROW(cond_times, "pthread_cond_timedwait pthread_cond_clockwait") {
             pthread_mutexattr_setpshared(&a, shared);
             pthread_mutex_init(&checking, &a);
             make(&cond, clock, shared);
+            may_end = shared;
             say("shared %d clock %d", shared, clock);
             ERR(pthread_mutex_lock(&checking));
-            ERR(pthread_cond_timedwait(&cond, &checking, &long_ago));
-            ERR(pthread_cond_timedwait(&cond, &checking, &negative_time));
-            ERR(pthread_cond_timedwait(&cond, &checking, &bad_time));
+            ERR(timed(&cond, &checking, &long_ago));
+            ERR(timed(&cond, &checking, &negative_time));
+            ERR(timed(&cond, &checking, &bad_time));
             struct timespec begin = from_now(clock, 0), soon = from_now(clock, 5);
-            ERR(pthread_cond_timedwait(&cond, &checking, &soon));
+            ERR(timed(&cond, &checking, &soon));
             HOLDS(since(clock, begin, 5));
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_REALTIME, &long_ago));
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_MONOTONIC, &negative_time));
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_MONOTONIC, &bad_time));
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_PROCESS_CPUTIME_ID, &long_ago));
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_BOOTTIME, &long_ago));
+            ERR(clocked(&cond, &checking, CLOCK_REALTIME, &long_ago));
+            ERR(clocked(&cond, &checking, CLOCK_MONOTONIC, &negative_time));
+            ERR(clocked(&cond, &checking, CLOCK_MONOTONIC, &bad_time));
+            ERR(clocked(&cond, &checking, CLOCK_PROCESS_CPUTIME_ID, &long_ago));
+            ERR(clocked(&cond, &checking, CLOCK_BOOTTIME, &long_ago));
             soon = from_now(CLOCK_REALTIME, 2);
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_REALTIME, &soon));
+            ERR(clocked(&cond, &checking, CLOCK_REALTIME, &soon));
             soon = from_now(CLOCK_MONOTONIC, 2);
-            ERR(pthread_cond_clockwait(&cond, &checking, CLOCK_MONOTONIC, &soon));
+            ERR(clocked(&cond, &checking, CLOCK_MONOTONIC, &soon));
             ERR(pthread_mutex_unlock(&checking));
             ERR(pthread_cond_destroy(&cond));
             ERR(pthread_mutex_destroy(&checking));
         }
+}
+
+// A wait that nobody ends goes on.
+ROW(cond_shared_wakes_by_itself, "pthread_cond_timedwait") {
+    static struct pair pair = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    make(&pair.cond, CLOCK_MONOTONIC, PTHREAD_PROCESS_SHARED);
+    struct timespec later = from_now(CLOCK_MONOTONIC, 200);
+    ERR(pthread_mutex_lock(&pair.mutex));
+    ERR(pthread_cond_timedwait(&pair.cond, &pair.mutex, &later));
+    ERR(pthread_mutex_unlock(&pair.mutex));
 }
 
 // An error-checking mutex that the caller does not hold.
@@ -70,12 +104,6 @@ ROW(cond_without_mutex, "pthread_cond_wait pthread_cond_timedwait pthread_cond_c
     ERR(pthread_mutex_lock(&checking));
     ERR(pthread_mutex_unlock(&checking));
 }
-
-struct pair {
-    pthread_cond_t cond;
-    pthread_mutex_t mutex;
-    int waiting, turn, clock;
-};
 
 static void wait_at(struct pair *pair, int how) {
     ERR(pthread_mutex_lock(&pair->mutex));
@@ -176,8 +204,9 @@ static int relocked;
 TASK(relocks_the_dead) {
     struct pair *pair = argument;
     ERR(pthread_mutex_lock(&pair->mutex));
-    pair->waiting = 1;
-    relocked = ERR(pthread_cond_wait(&pair->cond, &pair->mutex));
+    while (!pair->turn && !relocked)
+        relocked = pthread_cond_wait(&pair->cond, &pair->mutex);
+    say("%s", error_name(relocked));
     if (relocked == EOWNERDEAD)
         ERR(pthread_mutex_consistent(&pair->mutex));
     ERR(pthread_mutex_unlock(&pair->mutex));
@@ -187,6 +216,7 @@ TASK(relocks_the_dead) {
 TASK(signals_and_dies) {
     struct pair *pair = argument;
     ERR(pthread_mutex_lock(&pair->mutex));
+    pair->turn = 1;
     ERR(pthread_cond_signal(&pair->cond));
     return NULL;
 }
@@ -199,6 +229,7 @@ ROW(cond_owner_died, "pthread_cond_wait pthread_cond_signal") {
         NEED(pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST) == 0);
         NEED(pthread_mutexattr_setpshared(&a, shared) == 0 && pthread_mutex_init(&pair.mutex, &a) == 0);
         make(&pair.cond, CLOCK_REALTIME, shared);
+        pair.turn = relocked = 0;
         pthread_t waiter = start("A", relocks_the_dead, &pair);
         settle();
         finish(start("B", signals_and_dies, &pair));
@@ -258,7 +289,8 @@ TASK(waits_to_be_cancelled) {
     struct pair *pair = argument;
     ERR(pthread_mutex_lock(&pair->mutex));
     pthread_cleanup_push(unlocks, &pair->mutex);
-    ERR(pthread_cond_wait(&pair->cond, &pair->mutex));
+    while (!pair->turn)
+        pthread_cond_wait(&pair->cond, &pair->mutex);
     pthread_cleanup_pop(1);
     return NULL;
 }
@@ -268,7 +300,8 @@ TASK(timedwaits_to_be_cancelled) {
     struct timespec later = from_now(CLOCK_REALTIME, 100000);
     ERR(pthread_mutex_lock(&pair->mutex));
     pthread_cleanup_push(unlocks, &pair->mutex);
-    ERR(pthread_cond_timedwait(&pair->cond, &pair->mutex, &later));
+    while (!pair->turn)
+        pthread_cond_timedwait(&pair->cond, &pair->mutex, &later);
     pthread_cleanup_pop(1);
     return NULL;
 }
