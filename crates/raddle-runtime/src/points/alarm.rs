@@ -1,16 +1,16 @@
-//! Alarms and timers that end in a signal. alarm and ITIMER_REAL go by the virtual clock; the timers of
-//! the kernel's (CPU time, timer_create, timerfd) are reported as uncontrolled.
+//! Alarms. alarm and ITIMER_REAL go by the virtual clock; timers of CPU time and timerfd are the kernel's, and reported as
+//! uncontrolled.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_int, c_uint};
 
 use libc::EINVAL;
-use raddle_protocol::{Escape, OsReason};
+use raddle_protocol::Escape;
 
 use super::time::from_now;
 use super::{fail, result, tick};
-use crate::control::{call_real, scheduler, state};
-use crate::process::failure;
-use crate::{interpose, real, syscall};
+use crate::control::{scheduler, state};
+use crate::signals::kernel::plan_next;
+use crate::{interpose, syscall};
 
 interpose! {
     /// An alarm on the virtual clock.
@@ -52,18 +52,6 @@ interpose! {
         let (left, interval) = alarm_left();
         *value = libc::itimerval { it_interval: timeval(interval), it_value: timeval(left) };
         0
-    }
-
-    /// A timer of the kernel's: reported as uncontrolled.
-    fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int |me| {
-        /// The notification's kind stands after the value and the signal.
-        const KIND: usize = 3;
-        if !event.is_null() && *event.cast::<c_int>().add(KIND) == libc::SIGEV_THREAD_ID {
-            failure::needs_os_threads(OsReason::ThreadState);
-        }
-        state().signals.kernel_timer = true;
-        scheduler().escaped(Escape::Timers);
-        call_real(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
     }
 
     /// A timer of the kernel's: reported as uncontrolled.
@@ -125,6 +113,7 @@ unsafe fn set_alarm(from_now_on: u64, interval: u64) -> (u64, u64) {
         let signals = &mut state().signals;
         signals.alarm = if from_now_on == 0 { 0 } else { from_now(from_now_on) + 1 };
         signals.alarm_interval = interval;
+        plan_next();
         old
     }
 }

@@ -92,6 +92,11 @@ impl Caller {
         if !self.trapped {
             point(self.me, kind, object);
         }
+        self.begin()
+    }
+
+    /// The start of a call without a point. The returned caller makes the call.
+    pub fn begin(self) -> Result<Caller, Cancelled> {
         self.err_if_cancelled()?;
         Ok(Caller { handled: self.thread().handled, ..self })
     }

@@ -45,6 +45,7 @@ pub mod thread_attributes;
 pub mod thread_keys;
 pub mod tick;
 pub mod time;
+pub mod timer;
 mod trapped;
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
@@ -267,11 +268,6 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_signalfd | libc::SYS_signalfd4 => {
                 crate::signals::lend::are_shown();
                 return None;
-            }
-            libc::SYS_rt_sigsuspend => signal_wait::suspend(me, Some(*(a as *const u64))),
-            libc::SYS_pause => signal_wait::suspend(me, None),
-            libc::SYS_rt_sigtimedwait => {
-                signal_wait::wait_for_signal_until(me, a as *const _, b as *mut _, c as *const _)
             }
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);

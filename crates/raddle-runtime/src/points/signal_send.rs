@@ -100,7 +100,7 @@ unsafe fn kernel_id(t: ThreadId) -> c_int {
 }
 
 /// The living thread with this id.
-unsafe fn thread_with(tid: c_int) -> Option<ThreadId> {
+pub(super) unsafe fn thread_with(tid: c_int) -> Option<ThreadId> {
     // SAFETY: the caller holds the baton.
     let s = unsafe { scheduler() };
     let found = |i: &usize| s.threads[*i].life == Life::Alive && s.threads[*i].tid == tid;

@@ -2,13 +2,14 @@
 
 use core::ffi::{c_int, c_void};
 
-use libc::{siginfo_t, timespec, EAGAIN, EINTR, EINVAL};
+use libc::{siginfo_t, timespec, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
 
+use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller, Cancelled, AGAIN, INTERRUPTED};
 use super::signal::{handle_pending, mask_of, valid_signal, Masked};
 use super::time::{from_now, nanoseconds, valid_for_kernel};
 use super::{fail, result};
-use crate::control::{point, scheduler, state, wait};
+use crate::control::{scheduler, state};
 use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
@@ -26,38 +27,29 @@ unsafe fn as_libc_says(info: *mut libc::siginfo_t) {
 }
 
 /// Waits for a signal: the test says when, and a handler or a cancellation may be first.
-unsafe fn wait_until(me: ThreadId, test: unsafe fn(*mut c_void) -> bool, context: *mut c_void, deadline: u64) -> Wake {
+fn wait_until(
+    caller: Caller,
+    test: unsafe fn(*mut c_void) -> bool,
+    context: *mut c_void,
+    deadline: u64,
+) -> Result<Wake, Cancelled> {
     let polled = Polled { test, context, descriptors: core::ptr::null_mut(), count: 0, closed: false };
-    // SAFETY: `me` holds the baton whenever it runs.
-    unsafe {
-        let thread = scheduler().thread(me);
-        thread.interruptible = true;
-        thread.cancellable = true;
-        let wake = wait(me, Event::new(EventKind::SigWait, 0), Wait::Polled(&raw const polled), deadline);
-        let thread = scheduler().thread(me);
-        thread.interruptible = false;
-        thread.cancellable = false;
-        wake
-    }
+    let until = Wait::Polled(&raw const polled);
+    caller.wait(Event::new(EventKind::SigWait, 0), until, deadline, AfterHandler::Fail)
 }
 
-/// Waits until a handler has run, under another mask if there is one; the kernel's convention.
-pub(super) unsafe fn suspend(me: ThreadId, mask: Option<u64>) -> isize {
+/// Waits until a handler has run, under another mask if there is one.
+pub(super) unsafe fn suspend(caller: Caller, mask: Option<u64>) -> CallResult {
     /// Nothing but a signal ends the wait.
     unsafe fn never(_: *mut c_void) -> bool {
         false
     }
-    // SAFETY: `me` holds the baton whenever it runs.
-    unsafe {
-        let handled = scheduler().threads[me.index()].handled;
-        let masked = mask.map(|mask| Masked::set(me, mask));
-        handle_pending(me);
-        while scheduler().threads[me.index()].handled == handled
-            && wait_until(me, never, core::ptr::null_mut(), NEVER) != Wake::Cancelled
-        {}
-        drop(masked);
-    }
-    -(EINTR as isize)
+    let caller = caller.begin()?;
+    // SAFETY: the caller holds the baton whenever it runs.
+    let _masked = mask.map(|mask| unsafe { Masked::set(caller.me, mask) });
+    handle_pending(caller.me);
+    wait_until(caller, never, core::ptr::null_mut(), NEVER)?;
+    Ok(INTERRUPTED)
 }
 
 /// What a wait for signals looks at, and what it has found.
@@ -83,7 +75,8 @@ impl Wanted {
                 (Some((kept, to_thread)), first)
                     if to_thread || first.is_none_or(|first| rank(kept) <= rank(first)) =>
                 {
-                    let Some(taken) = queue.take_for(self.me, !self.set) else { return false };
+                    let Some(mut taken) = queue.take_for(self.me, !self.set) else { return false };
+                    crate::signals::kernel::is_seen(&mut taken.info);
                     self.found = taken.signal as isize;
                     self.info = taken.info;
                 }
@@ -99,13 +92,14 @@ impl Wanted {
     }
 }
 
-/// Takes a pending signal of a set, or waits for one; the kernel's convention.
-pub(super) unsafe fn wait_for_signal(me: ThreadId, set: u64, info: *mut siginfo_t, deadline: u64) -> isize {
+/// Takes a pending signal of a set, or waits for one.
+pub(super) unsafe fn wait_for_signal(caller: Caller, set: u64, info: *mut siginfo_t, deadline: u64) -> CallResult {
     unsafe fn test(context: *mut c_void) -> bool {
         // SAFETY: the context of this wait.
         unsafe { (*context.cast::<Wanted>()).take() }
     }
-    point(me, EventKind::SigWait, 0);
+    let caller = caller.point(EventKind::SigWait, 0)?;
+    let me = caller.me;
     // SAFETY: the caller's pointers; `me` holds the baton whenever it runs.
     unsafe {
         let set = set & !LIBCS;
@@ -113,102 +107,77 @@ pub(super) unsafe fn wait_for_signal(me: ThreadId, set: u64, info: *mut siginfo_
         if !wanted.take() {
             // Meanwhile a signal of the set is taken here, and its handler does not run.
             let before = mask_of(me);
-            let handled = scheduler().threads[me.index()].handled;
             scheduler().thread(me).signal_mask = before | set;
-            let wake = loop {
-                let wake = wait_until(me, test, (&raw mut wanted).cast(), deadline);
-                if wake != Wake::Interrupted || scheduler().threads[me.index()].handled != handled {
-                    break wake;
-                }
-            };
+            let wake = wait_until(caller, test, (&raw mut wanted).cast(), deadline);
             scheduler().thread(me).signal_mask = before;
             handle_pending(me);
-            match wake {
-                Wake::Go => {}
-                Wake::TimedOut => return -(EAGAIN as isize),
-                Wake::Interrupted | Wake::Cancelled => return -(EINTR as isize),
+            match wake? {
+                Wake::TimedOut => return Ok(AGAIN),
+                Wake::Interrupted => return Ok(INTERRUPTED),
+                _ => {}
             }
         }
         if wanted.found > 0 && !info.is_null() {
             *info = wanted.info;
         }
-        wanted.found
+        Ok(wanted.found)
     }
 }
 
 /// rt_sigtimedwait(2).
 pub(super) unsafe fn wait_for_signal_until(
-    me: ThreadId,
+    caller: Caller,
     set: *const u64,
     info: *mut siginfo_t,
     time: *const timespec,
-) -> isize {
+) -> CallResult {
     // SAFETY: the caller's pointers.
     unsafe {
         if !time.is_null() && !valid_for_kernel(time) {
-            return -(EINVAL as isize);
+            return Ok(-(EINVAL as isize));
         }
         let deadline = if time.is_null() { NEVER } else { from_now(nanoseconds(time)) };
-        wait_for_signal(me, *set, info, deadline)
+        wait_for_signal(caller, *set, info, deadline)
     }
 }
 
-/// A handler is waited for, at a cancellation point; what the function returns.
-unsafe extern "C-unwind" fn suspend_in_libc(me: ThreadId, mask: *const u64) -> c_int {
-    // SAFETY: nothing in the calling frames needs to be dropped.
+/// sigtimedwait(3), which tells of signals to a thread in its own way.
+unsafe fn wait_in_libc(me: ThreadId, set: *const u64, info: *mut siginfo_t, time: *const timespec) -> CallResult {
+    // SAFETY: the caller's pointers.
     unsafe {
-        super::cancel::act_on_cancel(me);
-        suspend(me, mask.as_ref().copied());
-        super::cancel::act_on_cancel(me);
-    }
-    fail(EINTR)
-}
-
-/// sigtimedwait, at a cancellation point; what the function returns.
-unsafe extern "C-unwind" fn wait_in_libc(
-    me: ThreadId,
-    set: *const u64,
-    info: *mut siginfo_t,
-    time: *const timespec,
-) -> c_int {
-    // SAFETY: nothing in the calling frames needs to be dropped; the caller's pointers.
-    unsafe {
-        super::cancel::act_on_cancel(me);
-        let n = wait_for_signal_until(me, set, info, time);
-        if n > 0 {
+        let found = wait_for_signal_until(Caller::function(me), set, info, time)?;
+        if found > 0 {
             as_libc_says(info);
-        } else {
-            super::cancel::act_on_cancel(me);
         }
-        result(n) as c_int
+        Ok(found)
     }
 }
 
 interpose! {
     /// Waits for a signal handler to run, under another mask.
     fn sigsuspend(mask: *const u64) -> c_int |me| {
-        suspend_in_libc(me, mask)
+        conclude!(me, suspend(Caller::function(me), Some(*mask)))
     }
 
     /// Waits for a signal handler to run.
     fn pause() -> c_int |me| {
-        suspend_in_libc(me, core::ptr::null())
+        conclude!(me, suspend(Caller::function(me), None))
     }
 
     /// Waits for a signal handler to run, with the first signals blocked as the bits say.
     fn sigpause(mask: c_int) -> c_int |me| {
-        suspend_in_libc(me, &u64::from(mask as u32))
+        conclude!(me, suspend(Caller::function(me), Some(u64::from(mask as u32))))
     }
 
     /// The same, or with one signal not blocked.
     fn __sigpause(signal_or_mask: c_int, is_signal: c_int) -> c_int |me| {
         if is_signal == 0 {
-            return suspend_in_libc(me, &u64::from(signal_or_mask as u32));
+            return conclude!(me, suspend(Caller::function(me), Some(u64::from(signal_or_mask as u32))));
         }
         if !valid_signal(signal_or_mask) {
             return fail(EINVAL);
         }
-        suspend_in_libc(me, &(mask_of(me) & !bit(signal_or_mask)))
+        conclude!(me, suspend(Caller::function(me), Some(mask_of(me) & !bit(signal_or_mask))))
     }
 
     /// Waits for a signal handler to run, with one signal not blocked.
@@ -216,17 +185,17 @@ interpose! {
         if !valid_signal(signal) {
             return fail(EINVAL);
         }
-        suspend_in_libc(me, &(mask_of(me) & !bit(signal)))
+        conclude!(me, suspend(Caller::function(me), Some(mask_of(me) & !bit(signal))))
     }
 
     /// Waits for a signal of a set.
     fn sigwait(set: *const u64, signal: *mut c_int) -> c_int |me| {
         loop {
-            super::cancel::act_on_cancel(me);
-            match wait_for_signal(me, *set, core::ptr::null_mut(), NEVER) {
-                n if n == -(EINTR as isize) => {}
-                n if n < 0 => return -n as c_int,
-                n => {
+            match wait_for_signal(Caller::function(me), *set, core::ptr::null_mut(), NEVER) {
+                Err(Cancelled) => super::cancel::act_on_cancel(me),
+                Ok(INTERRUPTED) => {}
+                Ok(n) if n < 0 => return -n as c_int,
+                Ok(n) => {
                     *signal = n as c_int;
                     return 0;
                 }
@@ -236,7 +205,7 @@ interpose! {
 
     /// Waits for a signal of a set.
     fn sigwaitinfo(set: *const u64, info: *mut siginfo_t) -> c_int |me| {
-        wait_in_libc(me, set, info, core::ptr::null())
+        conclude!(me, wait_in_libc(me, set, info, core::ptr::null()))
     }
 
     /// A descriptor that shows signals.
@@ -246,6 +215,6 @@ interpose! {
     }
 
     fn sigtimedwait(set: *const u64, info: *mut siginfo_t, time: *const timespec) -> c_int |me| {
-        wait_in_libc(me, set, info, time)
+        conclude!(me, wait_in_libc(me, set, info, time))
     }
 }

@@ -108,6 +108,7 @@ impl Scheduler {
             self.spinning.clear();
         }
         self.timers.clear();
+        crate::signals::kernel::forget_run();
         self.spin_sampler.reset();
         self.destroyed.clear();
         let main = &mut self.threads[0];

@@ -64,7 +64,8 @@ impl Frame {
             // SAFETY: `me` holds the baton.
             let it = unsafe { state() };
             let thread = it.scheduler.thread(me);
-            let pending = it.signals.queue.take_for(me, thread.signal_mask)?;
+            let mut pending = it.signals.queue.take_for(me, thread.signal_mask)?;
+            kernel::is_seen(&mut pending.info);
             let signal = pending.signal;
             let action = it.signals.actions[signal as usize];
             if !action.handled() {

@@ -8,6 +8,7 @@ use raddle_protocol::{Escape, Outcome};
 use super::action::{action_of, find_libc_restorer, install, set_action, KernelAction, DEFAULT};
 use super::deliver::call;
 use super::mailbox::Letter;
+use super::timers::{self, Notice};
 use super::{
     alternate, bit, eligible, fiber, is_reserved, notify, own_info, reserved, Action, LIBCS, SIGNALS, SI_TKILL,
 };
@@ -15,6 +16,7 @@ use crate::control::{self, scheduler, state, Mode};
 use crate::os::sys;
 use crate::points::tick;
 use crate::process::failure;
+use crate::scheduler::clock::NEVER;
 use crate::scheduler::Scheduler;
 use crate::switch::{fibers, gate};
 use crate::syscall;
@@ -365,7 +367,6 @@ pub fn take_from_kernel(_scheduler: &mut Scheduler) -> bool {
 
 /// The thread that a signal was sent to; `None`: to the process.
 fn receiver_of(letter: &Letter) -> Option<ThreadId> {
-    const SI_TIMER: c_int = -2;
     // Codes of descriptors that signal (POLL_IN to POLL_HUP).
     const FROM_DESCRIPTOR: core::ops::RangeInclusive<c_int> = 1..=6;
     // SAFETY: the caller holds the baton.
@@ -412,34 +413,140 @@ fn child_runs() -> bool {
     }
 }
 
-/// Time has passed: the alarm may be due.
+/// Time has passed: the alarm or a timer may be due.
 #[inline]
 pub fn expire(scheduler: &mut Scheduler) {
     // SAFETY: the caller holds the baton.
-    let alarm = unsafe { state() }.signals.alarm;
-    if alarm != 0 && scheduler.clock.now() >= alarm - 1 {
-        alarm_is_due(scheduler);
+    let next = unsafe { state() }.signals.next;
+    if next != 0 && scheduler.clock.now() >= next - 1 {
+        something_is_due(scheduler);
     }
 }
 
 #[cold]
-fn alarm_is_due(scheduler: &mut Scheduler) {
+fn something_is_due(scheduler: &mut Scheduler) {
+    let now = scheduler.clock.now();
     // SAFETY: the caller holds the baton.
-    let signals = unsafe { &mut state().signals };
-    signals.alarm = match signals.alarm_interval {
-        0 => 0,
-        interval => scheduler.clock.now() + interval + 1,
-    };
-    if signals.actions[libc::SIGALRM as usize].handled() {
+    let it = unsafe { state() };
+    let signals = &mut it.signals;
+    if signals.alarm != 0 && now >= signals.alarm - 1 {
+        signals.alarm = if signals.alarm_interval == 0 { 0 } else { now + signals.alarm_interval + 1 };
         const SI_KERNEL: c_int = 0x80;
-        send(None, libc::SIGALRM, own_info(libc::SIGALRM, SI_KERNEL));
-    } else {
-        // SAFETY: the default action ends the process; an ignored one does nothing.
-        unsafe { syscall!(sys::SYS_kill, sys::getpid(), libc::SIGALRM) };
+        send_of_timer(None, own_info(libc::SIGALRM, SI_KERNEL));
+    }
+    for slot in 0..timers::MOST {
+        // SAFETY: as above.
+        let timers = unsafe { &mut state().timers };
+        let times = timers.timers[slot].expire(now);
+        if times != 0 {
+            notify_of_timer(scheduler, slot, times);
+        }
+    }
+    plan_next();
+}
+
+/// A timer has expired so many times.
+fn notify_of_timer(scheduler: &mut Scheduler, slot: usize, times: u32) {
+    // SAFETY: the caller holds the baton.
+    let it = unsafe { state() };
+    let timer = &mut it.timers.timers[slot];
+    let target = match timer.notice {
+        Notice::Free | Notice::None => return,
+        Notice::Call => {
+            timer.calls = timer.calls.saturating_add(times);
+            if it.timers.caller_waits {
+                scheduler.wake(ThreadId(it.timers.caller as u16 - 1));
+            }
+            return;
+        }
+        Notice::Process => None,
+        Notice::Thread(thread) => Some(ThreadId(thread)),
+    };
+    if it.signals.queue.holds(|info| of_timer(info) == Some(slot)) {
+        // The signal of an earlier time has not been seen: this one is only counted.
+        timer.unseen = timer.unseen.saturating_add(times);
+        return;
+    }
+    timer.unseen = times - 1;
+    let mut info = own_info(timer.signal, SI_TIMER);
+    // The number and the overruns stand where other signals have their sender, and then the value.
+    // SAFETY: plain numbers.
+    unsafe {
+        (&raw mut info).cast::<c_int>().add(4).write(slot as c_int);
+        (&raw mut info).cast::<c_int>().add(5).write(0);
+        (&raw mut info).cast::<usize>().add(3).write(timer.value);
+    }
+    send_of_timer(target, info);
+}
+
+const SI_TIMER: c_int = -2;
+
+/// The timer of ours that has sent a signal.
+fn of_timer(info: &libc::siginfo_t) -> Option<usize> {
+    // SAFETY: plain numbers.
+    let slot = unsafe { (&raw const *info).cast::<c_int>().add(4).read() };
+    (info.si_code == SI_TIMER).then_some(slot as usize).filter(|&slot| slot < timers::MOST)
+}
+
+/// A signal is taken from the queue. That of a timer says how often the timer has expired meanwhile.
+pub fn is_seen(info: &mut libc::siginfo_t) {
+    // SAFETY: the caller holds the baton.
+    let timers = unsafe { &mut state().timers };
+    let Some(slot) = of_timer(info) else { return };
+    let timer = &mut timers.timers[slot];
+    // SAFETY: plain numbers; another timer, of the kernel's, has another value.
+    unsafe {
+        if timer.notice != Notice::Free && (&raw const *info).cast::<usize>().add(3).read() == timer.value {
+            timer.overrun = core::mem::take(&mut timer.unseen);
+            (&raw mut *info).cast::<c_int>().add(5).write(timer.overrun as c_int);
+        }
     }
 }
 
+/// A timer of ours sends a signal.
+fn send_of_timer(target: Option<ThreadId>, info: libc::siginfo_t) {
+    let signal = info.si_signo;
+    // SAFETY: the caller holds the baton.
+    let it = unsafe { state() };
+    let action = it.signals.actions[signal as usize];
+    let open = match target {
+        Some(t) => it.scheduler.threads[t.index()].signal_mask & bit(signal) == 0,
+        None => eligible(&it.scheduler, signal).is_some(),
+    };
+    if !open || action.handled() || action.ignores(signal) {
+        send(target, signal, info);
+    } else if is_reserved(signal) {
+        act_by_default(signal, info);
+    } else {
+        // SAFETY: a signal to this process, which knows what it does by default.
+        unsafe { syscall!(sys::SYS_kill, sys::getpid(), signal) };
+    }
+}
+
+/// An alarm or a timer has changed.
+pub fn plan_next() {
+    // SAFETY: the caller holds the baton.
+    let it = unsafe { state() };
+    let alarm = it.signals.alarm.checked_sub(1).unwrap_or(NEVER);
+    let next = alarm.min(it.timers.next());
+    it.signals.next = if next == NEVER { 0 } else { next + 1 };
+}
+
+/// When the next alarm or timer is due.
 pub fn next_alarm() -> u64 {
     // SAFETY: the caller holds the baton.
-    super::next_alarm(unsafe { &state().signals })
+    unsafe { state() }.signals.next.checked_sub(1).unwrap_or(NEVER)
+}
+
+/// A new run in the same process: nothing of the last one is on its way.
+pub fn forget_run() {
+    // SAFETY: the caller holds the baton.
+    let it = unsafe { state() };
+    if it.signals.next != 0 || it.timers.caller != 0 {
+        it.signals.alarm = 0;
+        // SAFETY: valid when zeroed.
+        it.timers = unsafe { core::mem::zeroed() };
+        plan_next();
+    }
+    it.signals.queue.discard(u64::MAX);
 }

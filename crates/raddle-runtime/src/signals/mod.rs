@@ -14,13 +14,13 @@ pub mod kernel;
 pub mod lend;
 pub mod mailbox;
 mod queue;
+pub mod timers;
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{Event, EventKind, ThreadId};
 
-use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Wake};
 use crate::scheduler::Scheduler;
 pub use queue::{rank, Queue};
@@ -61,6 +61,8 @@ impl Action {
 /// Signals of the process. Valid when zeroed.
 #[repr(C)]
 pub struct Signals {
+    /// The earliest deadline of all alarms and timers, plus one; 0 when there is none.
+    pub next: u64,
     /// The deadline of alarm and setitimer, plus one; 0 when there is none.
     pub alarm: u64,
     /// The interval of setitimer.
@@ -127,10 +129,6 @@ pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
         scheduler.set_pending(t, Event::new(EventKind::Handler, 0));
         scheduler.end_wait(t, Wake::Interrupted);
     }
-}
-
-pub fn next_alarm(signals: &Signals) -> u64 {
-    signals.alarm.checked_sub(1).unwrap_or(NEVER)
 }
 
 /// A signal sent by this process to itself or one of its threads.

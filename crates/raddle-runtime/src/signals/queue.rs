@@ -109,6 +109,11 @@ impl Queue {
         self.waiting_for(t) & !mask != 0
     }
 
+    /// Whether a signal of which this is true waits.
+    pub fn holds(&self, test: impl Fn(&libc::siginfo_t) -> bool) -> bool {
+        self.waiting().iter().any(|p| test(&p.info))
+    }
+
     /// Forgets the signals of a set, whoever they are for.
     pub fn discard(&mut self, set: u64) {
         if set != 0 {
