@@ -1,7 +1,7 @@
 # raddle: two commands for a fresh machine, `make demo` and `make test`; both do all set-up.
 
 CARGO ?= cargo
-PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
+PACKAGES = gcc g++ make libgtest-dev catch2 doctest-dev libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
 .PHONY: all build demo test test-fast check-all deny msrv bench bench-against conformance soak million soak-packages papers bars docs check setup clean install uninstall deb test-install

@@ -1,5 +1,4 @@
 // Overwrites all that is shared with raddle, again and again, and then ends in the way that is asked for.
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>

@@ -54,6 +54,26 @@ fn signals_of_one_thread_have_the_kernels_order() {
 }
 
 #[test]
+fn calls_are_interrupted_and_restarted_as_natively() {
+    let folder = Folder::new();
+    let program = compiled(&folder, "interrupted");
+    // On a busy machine a native run may be late somewhere: all that any of them says is right.
+    let native = format!("for i in 1 2 3 4 5 6; do {} >> native || exit 1; done", program.display());
+    let Some(output) = namespace::run(folder.path(), &native) else { return };
+    assert!(output.status.success(), "{}", said(&output));
+    let native = std::fs::read_to_string(folder.path().join("native")).expect("native answers");
+    for switch in ["fiber", "os"] {
+        let options = format!("--runs 1 --policy random --switch {switch} --check 'cp $RADDLE_STDOUT {switch}'");
+        let test = raddle_test(&options, &program.display().to_string());
+        let Some(output) = namespace::run(folder.path(), &format!("{test}; exit $?")) else { return };
+        assert!(output.status.success(), "{switch}: {}", said(&output));
+        let answers = std::fs::read_to_string(folder.path().join(switch)).expect("answers");
+        let strange: Vec<_> = answers.lines().filter(|line| !native.lines().any(|known| known == *line)).collect();
+        assert!(strange.is_empty() && answers.lines().count() > 50, "{switch}: {strange:#?}\nnatively:\n{native}");
+    }
+}
+
+#[test]
 fn sigsys_is_a_signal_like_any_other() {
     is_as_natively("sigsys", "main", 40);
     is_as_natively("sigsys", "thread", 40);
@@ -91,6 +111,7 @@ fn overwrite(folder: &Path, program: &Path, value: &str, range: &str, ending: &s
         "sleep 1000 & bystander=$!; {test}; status=$?; read _ _ state _ < /proc/$bystander/stat || exit 90; \
          [ $state = S ] || exit 91; exit $status"
     );
+    // What names a process is known there only.
     let script = script.replace("BYSTANDER", "$bystander").replace("SHELL", "$$");
     let Some(output) = namespace::run(folder, &script) else { return };
     // Whatever it says of such a program, it says it itself.

@@ -124,8 +124,6 @@ shared! {
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,
-        /// Counts the points of the run while it goes on, for a watchdog.
-        pub heartbeat: AtomicU32,
         /// How threads are switched: see [`switch`].
         pub switch: AtomicU32,
         /// Why threads are not switched as fibers: see [`OsReason`]; 0 for no reason.

@@ -140,6 +140,12 @@ impl Score {
 }
 
 impl Comparison {
+    /// Whether no run of any policy came to its end.
+    pub fn all_cut(&self) -> bool {
+        let mut cells = self.programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.runs > 0).peekable();
+        cells.peek().is_some() && cells.all(|cell| cell.cut_runs == cell.runs)
+    }
+
     /// How a policy did, by its place in the list.
     pub fn score(&self, policy: usize) -> Score {
         let cells = self.programs.iter().filter_map(|program| program.cells.get(policy));

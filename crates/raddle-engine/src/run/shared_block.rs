@@ -11,7 +11,7 @@ use raddle_core::policies::portfolio;
 use raddle_core::policy::Learns;
 use raddle_core::{Decision, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
-use raddle_protocol::races::{FILES, PLACES, RACES};
+use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
 use raddle_protocol::{text, Block, Control, Results, Settings, Summary, ThreadReport};
 
@@ -139,6 +139,19 @@ impl SharedBlock {
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
     }
 
+    /// Has the next run follow these decisions, for which there is room.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        let base = self.map.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings and the decisions.
+        unsafe {
+            let room = (self.map.size - (*base).replay_offset()) / size_of::<Decision>();
+            let count = decisions.len().min(room);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(decisions.as_ptr(), follow, count);
+            addr_of_mut!((*base).settings.replay_len).write(count as u64);
+        }
+    }
+
     /// Wakes the thread that waits for this block.
     pub fn bell(&self) -> Bell {
         Bell(self.map.clone())
@@ -263,7 +276,8 @@ impl SharedBlock {
         unsafe {
             let races = &*addr_of!((*at).races);
             let (count, loaded) = ((races.count as usize).min(RACES), (races.loaded as usize).min(FILES));
-            Seen { races: races.race[..count].to_vec(), loaded: races.files[..loaded].to_vec() }
+            let learned = races.learned[..(races.learned_count as usize).min(LEARNED)].to_vec();
+            Seen { races: races.race[..count].to_vec(), learned, loaded: races.files[..loaded].to_vec() }
         }
     }
 
@@ -279,7 +293,7 @@ impl SharedBlock {
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.heartbeat] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays] {
             word.store(0, Ordering::Relaxed);
         }
         control.run_pid.store(0, Ordering::Relaxed);
@@ -293,7 +307,7 @@ impl SharedBlock {
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
-            ((*races).count, (*races).new_races, (*races).loaded) = (0, 0, 0);
+            ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
         }
     }
 
@@ -309,6 +323,13 @@ impl SharedBlock {
             stacks.count = stacks.count.min(MAX_THREADS as u32);
         }
         results
+    }
+
+    /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
+    pub fn beat(&self) -> (u32, u64) {
+        // SAFETY: a plain number, copied, because the target may write it at this moment.
+        let points = unsafe { addr_of!((*self.map.at.as_ptr()).results.points).read_volatile() };
+        (self.control().completed.load(Ordering::Relaxed), points)
     }
 
     /// The states of the run's threads, the main one first.

@@ -123,7 +123,7 @@ pub struct Watch {
     deadline: Instant,
     /// Events that came.
     events: u32,
-    beat: u32,
+    beat: (u32, u64),
     beat_at: Instant,
 }
 
@@ -131,7 +131,7 @@ impl Watch {
     /// It starts now and may take this long.
     pub fn new(limit: Duration) -> Watch {
         let now = Instant::now();
-        Watch { limit, deadline: now + limit, events: 0, beat: 0, beat_at: now }
+        Watch { limit, deadline: now + limit, events: 0, beat: (0, 0), beat_at: now }
     }
 
     /// Time that we took ourselves does not count.
@@ -186,7 +186,7 @@ impl Watch {
             if now >= self.deadline {
                 return Ok(Happened::TooSlow);
             }
-            let beat = control.heartbeat.load(Ordering::Relaxed);
+            let beat = block.beat();
             if beat != self.beat {
                 self.beat = beat;
                 self.beat_at = now;

@@ -8,6 +8,7 @@
 //! a thread that it returned must [`leave`], which [`LeaveOnDrop`] does. Where the runtime calls the program, or
 //! something that waits in the kernel, it does so [`unlocked`].
 
+mod fair_turns;
 mod runtime_state;
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -287,6 +288,10 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
     if parallel() {
         return gate::wait(me, event, wait, deadline);
     }
+    // SAFETY: `me` holds the baton.
+    if unsafe { scheduler() }.is_fair {
+        return fair_turns::wait(me, event, wait, deadline);
+    }
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.
         let s = unsafe { scheduler() };
@@ -360,6 +365,7 @@ pub fn call_real<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     thread.inside += 1;
     let selector = dispatch::selector(me);
     let before = selector.swap(0, Ordering::Relaxed);
+    sys::answered();
     let result = unlocked(me, call);
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);

@@ -10,6 +10,7 @@ use crate::os::sys;
 use crate::points::thread_keys::Destructors;
 use crate::process::policies;
 use crate::race::Detector;
+use crate::scheduler::fairness::Fair;
 use crate::scheduler::names::Names;
 use crate::scheduler::thread::Thread;
 use crate::scheduler::Scheduler;
@@ -77,6 +78,8 @@ pub struct State {
     /// The threads of a parallel run at its gate.
     pub gate: Gate,
     pub names: Names,
+    /// What the fair schedule needs, once it has taken over.
+    pub fair: Fair,
 }
 
 /// The state. See the module's text for how long the reference may be kept.

@@ -162,6 +162,9 @@ unsafe extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, c
             // SAFETY: this is where the handler that makes the call would return to.
             None => unsafe { sys::return_from_signal(at(libc::REG_RSP)) },
         }
+        // A signal of libc's own has come to a parked thread, whose next point may be far away.
+        // SAFETY: this is where the handler that makes the call would return to.
+        unsafe { sys::return_from_signal(at(libc::REG_RSP)) };
     }
     if makes_plain_child(&request) {
         // SAFETY: nothing is shared with the child.

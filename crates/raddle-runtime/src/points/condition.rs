@@ -153,6 +153,8 @@ unsafe fn wake_one(key: usize) {
         0
     } else {
         s.record_blind_spot(blind_spot::DRAWN);
+        // What is drawn next is not in the program's state.
+        crate::os::sys::answered();
         s.chance.below(n)
     };
     // In the order of ids, so that the choice does not depend on how the chain was built.

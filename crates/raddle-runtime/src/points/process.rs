@@ -226,6 +226,7 @@ unsafe fn run_shell(me: ThreadId, command: *const c_char) -> Result<c_int, Cance
 
 /// Fills a buffer from the run's seed.
 pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
+    sys::answered();
     for i in 0..size {
         // SAFETY: the caller's buffer and the baton.
         unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };

@@ -44,7 +44,7 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
             } else {
                 wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
             };
-            // The kernel goes on with a wait after a handler only where there is no time to measure.
+            // As a futex: with a time-out the wait does not restart.
             if wake == Wake::Interrupted && deadline == NEVER && scheduler().threads[me.index()].restarts {
                 continue;
             }

@@ -256,6 +256,8 @@ unsafe fn end(me: ThreadId) {
         if detached {
             scheduler().pointers.remove(pointer);
         }
+        LAST_ENDED.store(u32::from(me.0) + 1, Ordering::Relaxed);
+        LAST_POINTER.store(pointer, Ordering::Relaxed);
         s.progressed();
         s.changed(join_key(me));
         if s.alive == 0 {
@@ -279,6 +281,17 @@ unsafe fn end(me: ThreadId) {
         DYING.set(word);
         control::baton(next).give();
     }
+}
+
+/// The thread that took its last step last, plus one, and its thread pointer.
+static LAST_ENDED: AtomicU32 = AtomicU32::new(0);
+static LAST_POINTER: AtomicUsize = AtomicUsize::new(0);
+
+/// The thread with this thread pointer that has ended and is still on its way out: of a detached one nothing else
+/// is known.
+pub fn ended_at(pointer: usize) -> Option<ThreadId> {
+    let id = LAST_ENDED.load(Ordering::Relaxed).checked_sub(1)?;
+    (LAST_POINTER.load(Ordering::Relaxed) == pointer).then_some(ThreadId(id as u16))
 }
 
 /// The thread that goes on when the fiber that leaves through libc has left, plus one.

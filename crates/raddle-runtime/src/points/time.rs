@@ -11,6 +11,7 @@ use super::cancel::act_on_cancel;
 use super::fail;
 use crate::control::{self, point, scheduler, wait, LeaveOnDrop};
 use crate::interpose;
+use crate::os::sys;
 use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
 
@@ -95,6 +96,7 @@ fn cannot_sleep(clock: c_int) -> c_int {
 
 /// Reads the virtual clock for the calling thread.
 pub(super) fn read_clock(me: ThreadId) -> u64 {
+    sys::answered();
     // SAFETY: `me` holds the baton.
     let (now, again) = unsafe {
         scheduler().record_blind_spot(blind_spot::TIMED);
@@ -214,7 +216,7 @@ interpose! {
         let deadline = from_now(u64::from(seconds) * SECOND);
         if sleep_until(me, deadline) {
             let left = deadline.saturating_sub(scheduler().clock.now());
-            return left.div_ceil(SECOND) as c_uint;
+            return (left / SECOND) as c_uint;
         }
         0
     }

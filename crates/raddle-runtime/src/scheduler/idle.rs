@@ -123,7 +123,7 @@ impl Scheduler {
         })
     }
 
-    fn waits_for_outside(&self, t: ThreadId) -> bool {
+    pub(super) fn waits_for_outside(&self, t: ThreadId) -> bool {
         match self.threads[t.index()].wait.get() {
             // SAFETY: on the stack of a thread that waits.
             Wait::Polled(polled) => self.open_world || unsafe { !(*polled).closed },

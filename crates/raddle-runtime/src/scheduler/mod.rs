@@ -5,6 +5,7 @@
 
 pub mod clock;
 mod decide;
+pub mod fairness;
 mod idle;
 pub mod names;
 mod parallel;
@@ -17,7 +18,6 @@ pub mod timers;
 mod waits;
 
 use core::mem::MaybeUninit;
-use core::sync::atomic::Ordering;
 
 use raddle_core::decorators::replay::Replay;
 use raddle_core::policy::Policy;
@@ -59,6 +59,8 @@ pub struct Scheduler {
     pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
+    /// A fair schedule has taken over: see [`fairness`].
+    pub is_fair: bool,
     /// The run looks for data races.
     pub detects: bool,
     /// The program is instrumented: accesses to memory are visible.
@@ -147,6 +149,12 @@ impl Scheduler {
     pub fn settings(&self) -> &Settings {
         // SAFETY: as for `results`.
         unsafe { &(*self.block).settings }
+    }
+
+    /// Whether it is noted who takes which lock.
+    #[inline(always)]
+    pub fn notes_lock_words(&self) -> bool {
+        self.settings().flags & raddle_protocol::settings::flag::LOCK_WORDS != 0
     }
 
     /// The block, for reading and for its atomics.
@@ -240,12 +248,6 @@ impl Scheduler {
         }
     }
 
-    /// Time goes on without a step.
-    pub fn time_passes(&mut self, nanoseconds: u64) {
-        self.clock.jump(self.clock.now() + nanoseconds);
-        self.expire();
-    }
-
     /// Time has passed: wakes the threads whose deadlines have passed.
     #[inline(always)]
     fn expire(&mut self) {
@@ -288,8 +290,7 @@ impl Scheduler {
     #[cold]
     fn poll_outside_periodically(&mut self) {
         signals::look(self);
-        // SAFETY: mapped since `start`.
-        unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
+        self.suspect();
         // What this process has just done itself comes from inside, and is polled by `decide`.
         if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);

@@ -101,6 +101,7 @@ impl Scheduler {
         self.ending = false;
         self.progress_at = 0;
         self.futile = 0;
+        self.forget_fairness();
         self.enabled.clear();
         self.enabled.set(ThreadId::MAIN, true);
         self.polled.clear();
@@ -117,6 +118,7 @@ impl Scheduler {
         main.wake = Wake::Go;
         main.woken = false;
         main.was_futile = false;
+        main.gives_way = false;
         main.spins = 0;
         main.since_futile = 0;
         main.deadline = NEVER;
@@ -133,6 +135,7 @@ impl Scheduler {
         results.hash = FIRST_HASH;
         results.log_len = 0;
         results.guard_fired = 0;
+        results.fair_from = 0;
         results.escapes = 0;
         results.blind_spots = 0;
         results.message_len = 0;

@@ -39,17 +39,9 @@ global_asm!(
     "mov rdx, rcx",
     "xor eax, eax",
     "jmp r8",
-    // raddle_return(frame): leaves a frame.
-    ".globl raddle_return",
-    ".hidden raddle_return",
-    ".type raddle_return,@function",
-    "raddle_return:",
-    "mov rsp, rdi",
-    "jmp raddle_restorer",
 );
 
 extern "C" {
-    fn raddle_return(frame: usize) -> !;
     fn raddle_deliver(frame: usize, signal: c_int, info: usize, context: usize, handler: usize) -> !;
 }
 
@@ -250,7 +242,7 @@ pub unsafe fn return_from(me: ThreadId, frame: usize) -> ! {
             fiber::before_return(context.cast());
         }
         control::leave_for_good();
-        raddle_return(frame)
+        sys::return_from_signal(frame)
     }
 }
 

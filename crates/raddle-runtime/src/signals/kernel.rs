@@ -147,6 +147,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             }
             return;
         }
+        crate::points::sync_function::on_fault(context);
         let action =
             if control::block().is_some() { state().signals.actions[signal as usize] } else { Action::default() };
         if control::mode() == Mode::Controlled && is_for_the_model(&action, &*info) {
@@ -198,7 +199,9 @@ unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: the run is over; the results are only added to.
     unsafe {
         let s = scheduler();
-        let me = scheduler().pointers.get(sys::thread_pointer()).unwrap_or(s.current);
+        let pointer = sys::thread_pointer();
+        let known = scheduler().pointers.get(pointer).or_else(|| crate::points::thread::ended_at(pointer));
+        let me = known.unwrap_or(s.current);
         let assertion = s.results().outcome == Outcome::Assert as u32;
         s.results().thread = u32::from(me.0);
         s.results().signal = signal;
