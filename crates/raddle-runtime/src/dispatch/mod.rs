@@ -155,12 +155,9 @@ unsafe extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, c
     let _leave = me.map(|_| control::LeaveOnDrop::armed());
     let me = me.filter(|_| !from_loader);
     if request.number == libc::SYS_rt_sigreturn {
-        match me {
+        if let Some(me) = me {
             // SAFETY: a handler returns.
-            Some(me) => unsafe { alternate::return_from(me, at(libc::REG_RSP)) },
-            // A signal of libc's own has come to a parked thread, whose next point may be far away.
-            // SAFETY: this is where the handler that makes the call would return to.
-            None => unsafe { sys::return_from_signal(at(libc::REG_RSP)) },
+            unsafe { alternate::return_from(me, at(libc::REG_RSP)) };
         }
         // A signal of libc's own has come to a parked thread, whose next point may be far away.
         // SAFETY: this is where the handler that makes the call would return to.
