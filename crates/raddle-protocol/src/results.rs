@@ -126,6 +126,8 @@ escapes! {
     CpuClock = 11 "CPU-time clocks are real",
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
+    /// What exec started cannot be followed.
+    Exec = 13 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
 }
 
 /// Longest message, in bytes.

@@ -231,6 +231,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         sync_functions,
         expect: Expectations {
             exit: recorded.expect.exit,
+            signal: Some(recorded.expect.signal).filter(|&signal| signal != 0),
             output,
             oracle: recorded.expect.check.clone().map(OsString::from_vec),
         },

@@ -76,7 +76,9 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
         return Some(time_out(timed_out));
     }
     let stderr = String::from_utf8_lossy(traces.stderr);
-    let failing = traces.ending != Ending::Exit(expect.exit) || results.outcome == Outcome::Signal as u32;
+    // A signal that only the runtime has seen was a fault, after which the process ended otherwise.
+    let seen = expect.signal.is_none() && results.outcome == Outcome::Signal as u32;
+    let failing = traces.ending != expect.ending() || seen;
     if failing {
         let symptom = stderr::sanitizer(&stderr).or_else(|| stderr::panic(&stderr, traces.ending));
         return Some(symptom.unwrap_or_else(|| bare(traces, expect, &stderr)));
@@ -157,7 +159,10 @@ fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
             };
             Symptom { kind: FailureKind::Signal, message, place }
         }
-        (None, ending) => Symptom::new(FailureKind::Exit, format!("{ending}, expected {}", expect.exit)),
+        (None, ending) => {
+            let expected = expect.signal.map_or(expect.exit.to_string(), signal_name);
+            Symptom::new(FailureKind::Exit, format!("{ending}, expected {expected}"))
+        }
     }
 }
 
@@ -390,6 +395,18 @@ mod tests {
         case.is(FailureKind::Exit, "exit status 3, expected 0");
         case.expect.exit = 3;
         assert_eq!(case.symptom(), None);
+    }
+
+    #[test]
+    fn the_expected_signal_is_good() {
+        let mut case = Case::new(Outcome::Unknown).ending(Ending::Signal(libc::SIGTERM));
+        case.is(FailureKind::Signal, "SIGTERM");
+        case.expect.signal = Some(libc::SIGTERM);
+        assert_eq!(case.symptom(), None);
+        case.ending(Ending::Exit(0)).is(FailureKind::Exit, "exit status 0, expected SIGTERM");
+        let mut aborted = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT));
+        aborted.expect.signal = Some(libc::SIGABRT);
+        assert_eq!(aborted.symptom(), None);
     }
 
     #[test]

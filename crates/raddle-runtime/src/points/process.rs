@@ -3,15 +3,16 @@
 // _Exit is the C library's name.
 #![allow(non_snake_case)]
 
+use core::arch::naked_asm;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
 use raddle_core::{EventKind, ThreadId};
-use raddle_protocol::{Escape, OsReason, Outcome};
+use raddle_protocol::{Escape, Fallback, OsReason, Outcome};
 
 use super::kernel_wait::{Caller, Cancelled};
 use crate::control::{self, call_real, point, scheduler};
 use crate::os::sys;
-use crate::process::failure;
+use crate::process::{failure, forkable};
 use crate::signals::bit;
 use crate::switch::{fibers, gate};
 use crate::{dispatch, interpose, real};
@@ -30,11 +31,22 @@ pub fn prepare() {
     unsafe extern "C" fn child() {
         if control::mode() == control::Mode::Controlled {
             crate::signals::alternate::become_child();
+            if !control::parallel() {
+                super::restartable::give_back();
+            }
             control::pass_through();
         }
     }
     // SAFETY: handlers run in the order of registration, and ours is the first.
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
+}
+
+/// The run starts with children, of a constructor or of the program that has started this one in its place.
+pub fn adopt_children() {
+    // SAFETY: the main thread holds the baton.
+    let s = unsafe { scheduler() };
+    s.open_world = true;
+    s.escaped(Escape::Children);
 }
 
 /// The process is about to end: other threads may still run before that.
@@ -188,6 +200,21 @@ interpose! {
         fill_random(buffer, size);
         0
     }
+}
+
+/// A constructor of the program that asks may keep the id in a variable, which would be wrong in a fork. Libraries that
+/// ask (allocators) do so to tell processes apart.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+pub unsafe extern "C" fn getpid() -> c_int {
+    naked_asm!("mov rdi, [rsp]", "jmp {}", sym process_id)
+}
+
+extern "C" fn process_id(caller: usize) -> c_int {
+    if dispatch::text::program_contains(caller) {
+        forkable::note(Fallback::ProcessId);
+    }
+    sys::getpid()
 }
 
 /// system(3) with its wait in the model; the status, as the function returns it.

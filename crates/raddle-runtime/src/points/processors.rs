@@ -1,10 +1,55 @@
 //! How many processors there are: the number that the campaign sets, on every machine. Libraries ask in
-//! their constructors, so the answer is the same before the run starts.
+//! their constructors, so the answer is the same before the run starts. And which of them a thread is on: in a serial
+//! run each thread stays on one, counted by its id.
 
 use core::ffi::c_int;
 
-use crate::control::{self, call_real, current, LeaveOnDrop, Mode};
-use crate::real;
+use raddle_core::ThreadId;
+
+use crate::control::{self, call_real, current, parallel, LeaveOnDrop, Mode};
+use crate::os::sys;
+use crate::{interpose, real};
+
+/// The processor that a thread is on.
+pub(super) fn of(me: ThreadId) -> u32 {
+    configured().map_or(0, |processors| me.index() as u32 % processors.max(1))
+}
+
+/// getcpu(2).
+pub(super) unsafe fn tell(me: ThreadId, processor: *mut u32, node: *mut u32) {
+    let here = if parallel() { sys::core_here() as u32 } else { of(me) };
+    // SAFETY: the program's pointers.
+    unsafe {
+        if !processor.is_null() {
+            *processor = here;
+        }
+        if !node.is_null() {
+            *node = 0;
+        }
+    }
+}
+
+interpose! {
+    fn sched_getcpu() -> c_int |me| {
+        let mut processor = 0;
+        tell(me, &mut processor, core::ptr::null_mut());
+        processor as c_int
+    } before {
+        if control::block().is_some() && control::mode() == Mode::Before {
+            return 0;
+        }
+    }
+
+    fn getcpu(processor: *mut u32, node: *mut u32) -> c_int |me| {
+        tell(me, processor, node);
+        0
+    } before {
+        if control::block().is_some() && control::mode() == Mode::Before {
+            tell(ThreadId::MAIN, processor, node);
+            return 0;
+        }
+    }
+}
 
 /// The number that is set; `None`: the program gets the real one.
 fn configured() -> Option<u32> {

@@ -85,7 +85,9 @@ const FOR_EVER: usize = 1 << 32;
 #[inline(always)]
 pub fn start_run() {
     // SAFETY: there is one thread.
-    if unsafe { scheduler() }.settings().sync_offsets[0] != 0 {
+    let wanted = unsafe { scheduler() }.settings().sync_offsets[0] != 0;
+    // They are places in the program that raddle has started, not in one that took its place.
+    if wanted && !crate::control::is_successor() {
         set_breakpoints();
     }
 }

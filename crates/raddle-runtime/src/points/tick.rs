@@ -13,7 +13,7 @@ use raddle_protocol::Escape;
 
 use crate::control::{self, current, point, scheduler, LeaveOnDrop};
 use crate::dispatch::text::own_contains;
-use crate::points::{errno, set_errno};
+use crate::points::{errno, restartable, set_errno};
 use crate::signals::action::install;
 use crate::syscall;
 
@@ -45,7 +45,19 @@ pub fn start() {
     if !is_enabled() {
         return;
     }
-    let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
+    set(TICK_MICROSECONDS);
+}
+
+/// Stops it, before another program takes the place of this one: the kernel keeps timers then.
+pub(super) fn stop() {
+    if is_enabled() {
+        set(0);
+    }
+}
+
+#[link_section = "raddle_run"]
+fn set(microseconds: i64) {
+    let tick = libc::timeval { tv_sec: 0, tv_usec: microseconds };
     let timer = libc::itimerval { it_interval: tick, it_value: tick };
     // SAFETY: reads the timer only.
     unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0) };
@@ -66,6 +78,9 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         let points = scheduler().results().points;
         let seen = LAST_POINTS.0.get().replace(points);
         if seen != points {
+            return;
+        }
+        if restartable::is_inside(me, at) {
             return;
         }
         let before = errno();

@@ -183,14 +183,15 @@ pub fn take_over() {
             continue;
         }
         let action = Action { handler: old.handler, flags: old.flags as c_int, mask: old.mask };
+        actions[signal as usize] = action;
         if action.handled() {
-            actions[signal as usize] = action;
             hook(signal, &action);
         }
     }
     for signal in FAULTS {
-        if !actions[signal as usize].handled() {
-            hook(signal, &Action::default());
+        let action = actions[signal as usize];
+        if !action.handled() {
+            hook(signal, &action);
         }
     }
 }
