@@ -25,8 +25,8 @@ static void look_behind(char **entry) {
 static void look_at(char **from) {
     for (char **entry = from; *entry != NULL; entry++) {
         CHECK(strchr(*entry, '=') != NULL);
-        CHECK(strncmp(*entry, "RADDLE_", 7) != 0);
-        CHECK(strncmp(*entry, "LD_PRELOAD=", 11) != 0);
+        static const char *const of_raddle[] = {"LD_PRELOAD=", "RADDLE_BLOCK=", "RADDLE_ROOM=", "RADDLE_PRELOAD="};
+        for (int i = 0; i < 4; i++) CHECK(strncmp(*entry, of_raddle[i], strlen(of_raddle[i])) != 0);
     }
 }
 

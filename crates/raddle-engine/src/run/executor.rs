@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -111,9 +111,7 @@ pub struct Executor<'a> {
     pub block: SharedBlock,
     /// What the last run printed.
     pub output: Output,
-    /// The job's own TMPDIR.
-    tmp: PathBuf,
-    own_directory: Option<PathBuf>,
+    scratch: JobScratch,
     frames: Frames,
     unwinder: Unwinder,
     builds: Builds,
@@ -147,8 +145,7 @@ impl<'a> Executor<'a> {
             watcher: Watcher::new(&block, stop)?,
             block,
             output,
-            tmp: scratch.tmp.clone(),
-            own_directory: plan.target.own_directory.then(|| scratch.cwd.clone()),
+            scratch: scratch.clone(),
             frames: Frames::new(&plan.target.runtime),
             unwinder: Unwinder::with(builds.clone()),
             builds,
@@ -187,6 +184,7 @@ impl<'a> Executor<'a> {
             self.mode = Some(Mode::Exec);
         }
         if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            self.clean()?;
             return self.run_once(run, seed, assignment);
         }
         Ok(end)
@@ -201,9 +199,15 @@ impl<'a> Executor<'a> {
         };
         self.fallback = Some(reason);
         self.finish()?;
+        self.clean()?;
         self.server_settings(false);
         self.mode = Some(Mode::Exec);
         Ok(true)
+    }
+
+    /// Removes what a run that is made again has left.
+    fn clean(&self) -> io::Result<()> {
+        self.scratch.clean(self.plan.target.own_directory)
     }
 
     fn run_once(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
@@ -370,7 +374,7 @@ impl<'a> Executor<'a> {
             Stdin::Null => None,
             stdin => Some(stdin.path()),
         };
-        let directory = self.own_directory.as_ref();
+        let directory = self.plan.target.own_directory.then(|| self.scratch.cwd.clone());
         let inherited = if on { self.inherited() } else { [0; INHERITED] };
         self.block.set(|settings| {
             settings.inherited = inherited;
@@ -421,7 +425,7 @@ impl<'a> Executor<'a> {
 
     /// Ends what has no parent any more.
     fn sweep(&self) {
-        strays::sweep(&self.tmp);
+        strays::sweep(&self.scratch.tmp);
     }
 
     fn must_be_attached(&self, ending: Ending) -> Result<(), JobEnd> {

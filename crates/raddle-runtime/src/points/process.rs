@@ -5,8 +5,9 @@
 
 use core::arch::naked_asm;
 use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use raddle_core::{EventKind, ThreadId};
+use raddle_core::{EventKind, Rng, ThreadId};
 use raddle_protocol::{Escape, Fallback, OsReason, Outcome};
 
 use super::kernel_wait::{Caller, Cancelled};
@@ -57,7 +58,6 @@ fn last_point(me: ThreadId) {
 /// Calls something that makes a child process: the child runs as if alone. Unlike in other calls of
 /// the real library, the program's own handlers run in there (pthread_atfork), under control.
 unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
-    use core::sync::atomic::Ordering::Relaxed;
     point(me, EventKind::Fork, 0);
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -190,6 +190,10 @@ interpose! {
         let _ = flags;
         fill_random(buffer, size);
         size as isize
+    } before {
+        if fill_random_early(buffer, size) {
+            return size as isize;
+        }
     }
 
     /// Random bytes from the seed.
@@ -199,6 +203,10 @@ interpose! {
         }
         fill_random(buffer, size);
         0
+    } before {
+        if size <= 256 && fill_random_early(buffer, size) {
+            return 0;
+        }
     }
 }
 
@@ -267,6 +275,19 @@ pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
         // SAFETY: the caller's buffer and the baton.
         unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };
     }
+}
+
+/// Fills a buffer for a constructor, from the seed of the campaign: all runs of a fork server have the same bytes. Returns
+/// whether it has.
+unsafe fn fill_random_early(buffer: *mut u8, size: usize) -> bool {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let Some(block) = control::block().filter(|_| control::mode() == control::Mode::Before) else { return false };
+    let mut entropy = Rng::for_purpose(block.settings.run.seed.wrapping_add(CALLS.fetch_add(1, Relaxed)), 4);
+    for i in 0..size {
+        // SAFETY: the caller's buffer.
+        unsafe { buffer.add(i).write(entropy.next_u64() as u8) };
+    }
+    true
 }
 
 unsafe fn string<'a>(text: *const c_char) -> &'a str {
