@@ -1,10 +1,10 @@
 # raddle: two commands for a fresh machine, `make demo` and `make test`; both do all set-up.
 
 CARGO ?= cargo
-PACKAGES = gcc g++ make libgtest-dev catch2 libjemalloc-dev libgoogle-perftools-dev \
+PACKAGES = gcc g++ make libgtest-dev catch2 doctest-dev libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test test-fast check-all deny msrv bench bench-against soak papers bars docs check setup clean install uninstall deb test-install
+.PHONY: all build demo test test-fast check-all deny msrv bench bench-against soak million soak-packages papers bars docs check setup clean install uninstall deb test-install
 
 all: build
 
@@ -84,6 +84,17 @@ bench-against: setup build
 # Ten million runs in one process and a million forked ones: nothing may grow. Takes minutes.
 soak: setup build
 	$(CARGO) test --release -p raddle-cli --test soak -- --ignored --nocapture --test-threads=1
+
+# A million runs of the programs that must pass, over all policies, levels, back-ends and jobs. Takes most of an hour.
+million: setup build
+	$(CARGO) test --release -p raddle-cli --test million -- --ignored --nocapture
+
+# Forty packaged programs under three policies, and the page of the docs that shows them. Installs the programs; takes half
+# an hour.
+soak-packages: setup build
+	@sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$(target/release/raddle-lab packages-needed) >/dev/null
+	target/release/raddle-lab packages --seed 1 --run-timeout 120 --markdown docs/src/packages.md
 
 # The pages of the docs with our tables beside the papers', and with what we promise. LIMIT is the time in seconds for
 # one policy on one program. With 2 the papers' take an hour, with 60 a day; what we promise takes an hour and a half with

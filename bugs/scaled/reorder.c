@@ -1,14 +1,17 @@
 // bug: a pool whose first worker finds that enough of them were started does without its lock, and hands out a job twice
 // kind: assert
-// depth: 2
+// depth: 4
+// pct-depth: 2
 // threads: 4
 // source: stride (ASE'17), section VI: main must create many threads before any of them reaches a certain point
 // finds: pct, stride, urw; random only while there are few threads
 // args: 3 3
-// variants: 3 = 3 3 [threads 4]; 4 = 4 4 [threads 5]; 5 = 5 5 [threads 6]; 10 = 10 10 [threads 11]; 20 = 20 11 [threads 21]; 50 = 50 26 [threads 51]; 100 = 100 51 [threads 101]
+// variants: 3 = 3 3 [threads 4, depth 4]; 4 = 4 4 [threads 5, depth 5]; 5 = 5 5 [threads 6, depth 6]; 10 = 10 10 [threads 11, depth 11]; 20 = 20 11 [threads 21, depth 12]; 50 = 50 26 [threads 51, depth 27]; 100 = 100 51 [threads 101, depth 52]
 // row: stride:reorder_3, stride:reorder_4, stride:reorder_5, stride:reorder_10, stride:reorder_20
 // The lock of a pool protects the start-up. The author believed that it is not needed after that. Most runs never
 // leave the start-up, because the first worker arrives when main still creates others.
+// Depth: each worker that may be there before enough of them are started must be kept from arriving (one constraint for
+// each, since a constraint holds one thread back), and one that took a job from writing down the next one.
 // Arguments: workers; how many of them must have been started.
 #include "../include/bug.h"
 

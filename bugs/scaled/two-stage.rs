@@ -1,15 +1,17 @@
 // bug: an auditor that finds no transaction committed yet adds up what is prepared, and meets one that is half made
 // kind: assert
 // depth: 2
+// pct-depth: 2
 // threads: 3
 // source: stride (ASE'17), section VI: main must create many threads before any of them reaches a certain point
 // finds: stride, urw; pct and random while there are few threads
 // points: atomic
 // args: 2 0
-// variants: 2 = 2 0 [threads 3]; 20 = 20 30 [threads 21]; 50 = 50 30 [threads 51]; 100 = 100 30 [threads 101]
+// variants: 2 = 2 0 [threads 3]; 20 = 20 30 [threads 21, depth 19]; 50 = 50 30 [threads 51, depth 46]; 100 = 100 30 [threads 101, depth 91]
 // row: stride:twostage_2, stride:twostage_100
 // Transactions enter a journal in two stages. A tenth of the threads, the last ones, are auditors. As soon as one
 // transaction is committed, they go by the checkpoint. Arguments: threads; steps of a transaction before its first stage.
+// Depth: an auditor must wait for a first stage, and each transaction must be kept from its second one.
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};

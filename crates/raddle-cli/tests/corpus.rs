@@ -39,7 +39,7 @@ fn compiled() -> &'static [Source] {
 /// The policy with the bug's depth, when the header asks for none.
 fn with_depth(policy: &str, entry: &Entry) -> String {
     if policy == "pct" {
-        format!("pct:d={}", entry.depth)
+        format!("pct:d={}", entry.pct_depth)
     } else {
         policy.to_owned()
     }

@@ -182,6 +182,19 @@ fn a_held_thread_does_not_starve_behind_one_that_spins() {
     assert_eq!(report["failing_runs"], 0);
 }
 
+/// The kernel may take its time to run a thread that was let go. Such a thread was once taken for one that sleeps.
+#[test]
+fn a_thread_that_was_let_go_is_not_lost() {
+    let folder = Folder::new();
+    compile(&folder, "pass/fork-from-thread.c");
+    for seed in 1..=8 {
+        let seed = seed.to_string();
+        let options = ["--policy", "ppct:d=2", "--points", "sync", "--runs", "300", "--seed", &seed];
+        let report = explore(&folder, &options, &[]);
+        assert_eq!((&report["runs"], &report["failing_runs"]), (&300.into(), &0.into()), "seed {seed}: {report}");
+    }
+}
+
 #[test]
 fn checks_in_one_process_are_refused() {
     let folder = Folder::new();

@@ -9,7 +9,8 @@ use raddle_cli::arguments::Compare;
 #[derive(Parser, Debug)]
 #[command(name = "raddle-lab", version, max_term_width = 100)]
 pub struct Lab {
-    /// The experiments, separated by commas; `list` lists them, `papers`, `ours` and `all` make several
+    /// The experiments, separated by commas; `list` lists them, `papers`, `ours` and `all` make several, `packages-needed`
+    /// prints what `packages` needs
     #[arg(value_name = "NAME,…")]
     pub experiments: String,
     /// Write the tables, ours beside the papers', as a page in Markdown; - is standard output

@@ -17,6 +17,9 @@ use raddle_report::exit_code;
 use crate::arguments::Lab;
 use crate::experiments::{self, Experiment, Shown};
 
+/// Prints the packages that the experiment `packages` needs.
+const NEEDED: &str = "packages-needed";
+
 /// Runs a command line and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -35,15 +38,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             };
         }
     };
-    make(&lab).unwrap_or_else(|error| {
+    let status = make(&lab).unwrap_or_else(|error| {
         eprintln!("error: {error}");
         error.exit_code()
-    })
+    });
+    raddle_cli::unless_interrupted(status)
 }
 
 fn make(lab: &Lab) -> Result<u8, Error> {
     if lab.experiments == "list" {
         print(&experiments::list());
+        return Ok(exit_code::OK);
+    }
+    if lab.experiments == NEEDED {
+        print(&format!("{}\n", experiments::needed()?.join(" ")));
         return Ok(exit_code::OK);
     }
     if !lab.compare.command.is_empty() {
@@ -117,5 +125,5 @@ fn write_page(lab: &Lab, wanted: &[&Experiment], sections: &[Shown]) -> Result<(
     let Some(path) = &lab.markdown else { return Ok(()) };
     let words = std::env::args().skip(1);
     let command = std::iter::once("raddle-lab".to_string()).chain(words).collect::<Vec<_>>().join(" ");
-    write_text(path, &experiments::page(experiments::title(wanted), &command, &sys::machine(), sections))
+    write_text(path, &experiments::page(experiments::heading(wanted), &command, &sys::machine(), sections))
 }

@@ -104,6 +104,8 @@ reasons! {
     ProcTask = 11 "the program looks at its threads under /proc",
     /// A call that may wait in the kernel and cannot be tried first.
     Waits = 12 "the program makes calls that may wait in the kernel for what is not modelled",
+    /// Mutexes of which the kernel, or libc by way of it, keeps who holds them.
+    KernelLocks = 13 "the program uses mutexes with priority ceilings, or robust or inheriting ones that processes share",
 }
 
 /// Values of [`Control::switch`].
@@ -136,8 +138,6 @@ shared! {
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,
-        /// Counts the points of the run while it goes on, for a watchdog.
-        pub heartbeat: AtomicU32,
         /// Programs that have started another one in their place, and those of them whose successor has mapped the block.
         pub execs: AtomicU32,
         /// See `execs`.

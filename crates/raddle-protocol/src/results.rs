@@ -30,9 +30,9 @@ pub enum Outcome {
     Exited = 1,
     /// Every thread waits for another.
     Deadlock = 2,
-    /// Many steps without progress.
+    /// The same state again and again under a fair schedule.
     Livelock = 3,
-    /// Cut at the step limit while there was progress.
+    /// Cut at the step limit.
     StepLimit = 4,
     /// A replay left its recording.
     Diverged = 5,
@@ -55,6 +55,9 @@ pub enum Outcome {
     StateLeaks = 13,
     /// No run was made: the policy has no schedule left. See [`Results::explored`].
     Exhausted = 14,
+    /// A thread used an object that was destroyed, or whose memory holds something else. See
+    /// [`Results::origin_place`].
+    Misuse = 15,
 }
 
 impl Outcome {
@@ -76,6 +79,7 @@ impl Outcome {
             ThreadsLeft,
             StateLeaks,
             Exhausted,
+            Misuse,
         ]
         .into_iter()
         .find(|o| *o as u32 == number)
@@ -106,8 +110,8 @@ escapes! {
     /// A thread was not created by pthread_create.
     ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
     AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
-    /// timer_create and the like.
-    Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
+    /// timerfd and the like.
+    Timers = 2 "timers of CPU time, and timerfd, run on the real clock",
     /// The last-resort tick.
     Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
     /// Input or signals from other processes.
@@ -126,8 +130,11 @@ escapes! {
     CpuClock = 11 "CPU-time clocks are real",
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
+    /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
+    KeptState = 13 "a run in one process was another one when it was repeated: what earlier runs had left there changed \
+                    it, and no repetition in a new process; a failure may come again by its seed only",
     /// What exec started cannot be followed.
-    Exec = 13 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
+    Exec = 14 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
 }
 
 /// Longest message, in bytes.
@@ -175,11 +182,17 @@ shared! {
         pub log_len: u64,
         /// How often the starvation guard intervened.
         pub guard_fired: u64,
+        /// The point from which a fair schedule decided in place of the policy; 0: it never did.
+        pub fair_from: u64,
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],
-        /// The address of a fault.
+        /// The address of a fault, or of a misused object.
         pub address: u64,
+        /// The thread that destroyed a misused object, plus 1; 0: it is not known.
+        pub origin_thread: u32,
+        /// Where that thread called the function that destroyed it: the address behind the call.
+        pub origin_place: u64,
         /// Where a replay diverged: the step, counted from 1; 0 when it did not.
         pub diverged_step: u64,
         /// The recorded decision there, or `u32::MAX` past the recording's end.
@@ -230,6 +243,8 @@ shared! {
         /// As in [`Results`].
         pub guard_fired: u64,
         /// As in [`Results`].
+        pub fair_from: u64,
+        /// As in [`Results`].
         pub threads: u32,
         /// Cut at the step limit.
         pub cut: u32,
@@ -253,6 +268,7 @@ impl From<&Results> for Summary {
             switches: results.switches,
             escapes: results.escapes,
             guard_fired: results.guard_fired,
+            fair_from: results.fair_from,
             threads: results.threads,
             cut: 0,
             phase: results.longest_phase(),

@@ -37,6 +37,8 @@ pub mod flag {
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
     /// Note which thread passed each point, in [`Trace::point_threads`](crate::trace::Trace::point_threads).
     pub const POINT_THREADS: u32 = 1 << 14;
+    /// Note which thread has taken which lock that is a word in memory.
+    pub const LOCK_WORDS: u32 = 1 << 15;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`RunSettings::points`].
@@ -116,6 +118,8 @@ shared! {
         pub log_capacity: u64,
         /// Decisions to follow.
         pub replay_len: u64,
+        /// With [`flag::REPLAY`]: the point from which a fair schedule decided; 0: none did.
+        pub fair_from: u64,
         /// Bytes at the end of the block for the state of a policy that outlives its runs; 0: it does not.
         pub search_bytes: u64,
         /// Threads that earlier rounds of runs made, by their stacks: fibers are made ready for them before
@@ -124,6 +128,9 @@ shared! {
         /// Functions whose calls are schedule points: where they are in the program's file, counted
         /// from where it is loaded; 0 for none.
         pub sync_offsets: [u64; SYNC_FUNCTIONS],
+        /// A function of the program, counted in the same way: when it is called, the run stops until the command line
+        /// has looked at the threads, and goes on. 0 for none.
+        pub look_offset: u64,
         /// In a program with checks ([`CHECKS`](crate::check::CHECKS)): which of them makes the runs, counted from 1.
         pub check_number: u32,
         /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork

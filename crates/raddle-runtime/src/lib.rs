@@ -11,6 +11,7 @@
 //! | `access`, `race` | instrumented programs: the compiler's hooks, spin loops, leases; data races |
 //! | `model` | which threads can go on: the state of each primitive, as pure operations |
 //! | `scheduler` | counts steps, keeps the enabled set, asks the policy, logs the decision |
+//! | `recurrence` | whether a run is in a state again that it was in before: the evidence for a livelock |
 //! | `switch` | makes the chosen thread run: fibers, OS threads, or the gate of parallel runs |
 //! | `signals` | handlers that only queue; delivery at schedule points |
 //! | `os` | system calls, output and the address space, without libc |
@@ -45,6 +46,7 @@ mod os;
 mod points;
 mod process;
 mod race;
+mod recurrence;
 mod scheduler;
 mod signals;
 mod switch;

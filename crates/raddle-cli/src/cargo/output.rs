@@ -19,9 +19,11 @@ impl Paint {
         let style = match verdict {
             Verdict::Passed => Style::new().green(),
             Verdict::Failed | Verdict::Broken => Style::new().red(),
-            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::Cut | Verdict::Interrupted => {
-                Style::new().yellow()
-            }
+            Verdict::NotConcurrent
+            | Verdict::NotControlled
+            | Verdict::Cut
+            | Verdict::NotExplored
+            | Verdict::Interrupted => Style::new().yellow(),
         };
         self.apply(style, verdict.word())
     }
@@ -60,6 +62,18 @@ pub fn ignored(name: &str, paint: Paint) -> String {
     format!("test {name} ... {}\n", paint.apply(Style::new().yellow(), "ignored"))
 }
 
+/// What the tests printed that passed.
+pub fn successes(results: &[Result<'_>]) -> String {
+    let passed = results.iter().filter_map(|(name, outcome)| Some((name, (*outcome)?)));
+    let passed = passed.filter(|(_, outcome)| failed(outcome).is_none() && !outcome.printed.is_empty());
+    let sections: String =
+        passed.map(|(name, outcome)| format!("\n---- {name} stdout ----\n{}", outcome.printed)).collect();
+    if sections.is_empty() {
+        return sections;
+    }
+    format!("\nsuccesses:\n{sections}")
+}
+
 /// The reports of failures, and their names again.
 pub fn failures(results: &[Result<'_>]) -> String {
     let failed = || results.iter().filter_map(|(name, outcome)| Some((name, failed(outcome.as_ref()?)?)));
@@ -80,22 +94,26 @@ pub fn failures(results: &[Result<'_>]) -> String {
 }
 
 fn failed<'a>(outcome: &&'a Outcome) -> Option<&'a Outcome> {
-    matches!(outcome.verdict, Verdict::Failed | Verdict::Broken).then_some(outcome)
+    matches!(outcome.verdict, Verdict::Failed | Verdict::Broken).then_some(*outcome)
 }
 
 /// The line with the counts.
 pub fn result(results: &[Result<'_>], tests: &Tests, seconds: f64, paint: Paint) -> String {
     let count = |verdict| results.iter().filter(|(_, o)| o.is_some_and(|o| o.verdict == verdict)).count();
-    let not_explored = results.iter().filter(|(_, outcome)| outcome.is_none()).count();
-    let interrupted = count(Verdict::Interrupted) + not_explored;
+    let not_begun = results.iter().filter(|(_, outcome)| outcome.is_none()).count();
+    let interrupted = count(Verdict::Interrupted) + not_begun;
     let (failed, broken) = (count(Verdict::Failed), count(Verdict::Broken));
-    let word = match (failed + broken, interrupted) {
-        (0, 0) => paint.word(Verdict::Passed),
-        (0, _) => paint.word(Verdict::Interrupted),
-        _ => paint.word(Verdict::Failed),
-    };
+    let (cut, not_explored) = (count(Verdict::Cut), count(Verdict::NotExplored));
+    let worst = [
+        (failed + broken, Verdict::Failed),
+        (interrupted, Verdict::Interrupted),
+        (not_explored, Verdict::NotExplored),
+        (cut, Verdict::Cut),
+    ];
+    let word = worst.into_iter().find(|(tests, _)| *tests > 0).map_or(Verdict::Passed, |(_, verdict)| verdict);
     let mut line = format!(
-        "\ntest result: {word}. {} passed; {failed} failed; {} not concurrent; {} ignored; {} filtered out",
+        "\ntest result: {}. {} passed; {failed} failed; {} not concurrent; {} ignored; {} filtered out",
+        paint.word(word),
         count(Verdict::Passed),
         count(Verdict::NotConcurrent),
         tests.ignored.len(),
@@ -104,7 +122,8 @@ pub fn result(results: &[Result<'_>], tests: &Tests, seconds: f64, paint: Paint)
     let rare = [
         ("errors", broken),
         ("not controlled", count(Verdict::NotControlled)),
-        ("cut", count(Verdict::Cut)),
+        ("cut", cut),
+        ("not explored", not_explored),
         ("interrupted", interrupted),
     ];
     for (what, number) in rare.into_iter().filter(|(_, number)| *number > 0) {
@@ -139,5 +158,14 @@ mod tests {
         text += &failures(&results);
         text += &result(&results, &tests, 1.234, paint);
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn what_passing_tests_print_has_sections() {
+        let printed = Outcome { printed: "one\n".into(), ..outcome(Verdict::Passed) };
+        let failed = Outcome { printed: "two\n".into(), ..outcome(Verdict::Failed) };
+        let results = [("a", Some(&printed)), ("b", Some(&failed)), ("c", None)];
+        assert_eq!(successes(&results), "\nsuccesses:\n\n---- a stdout ----\none\n");
+        assert_eq!(successes(&results[1..]), "");
     }
 }

@@ -13,6 +13,7 @@ use super::{print, write_json};
 use crate::arguments::resolve::{duration, OptionError, Resolved};
 use crate::arguments::{self, config, RunOptions, TestOptions};
 use crate::compare::build::Builder;
+use crate::compare::cell::Cell;
 use crate::compare::policies::{self, Wanted};
 use crate::compare::raw::Raw;
 use crate::compare::suite::{self, Entry};
@@ -41,7 +42,12 @@ pub fn run(args: &arguments::Compare) -> Result<u8, Error> {
         ([], [_], [.., skipped]) => {
             Err(Error::NotCompared { program: skipped.program.clone(), reason: skipped.reason.clone() })
         }
-        _ => Ok(exit_code::OK),
+        _ if comparison.all_cut() => Ok(exit_code::NOTHING_CONTROLLED),
+        (programs, ..) if programs.iter().flat_map(|program| &program.cells).any(Cell::measured) => Ok(exit_code::OK),
+        _ => {
+            eprintln!("note: nothing was compared, because no run was over");
+            Ok(exit_code::NOTHING_CONTROLLED)
+        }
     }
 }
 
@@ -168,7 +174,8 @@ impl Setup {
     /// Where programs are compiled.
     pub fn build_folder(&self) -> Result<PathBuf, Error> {
         let folder = self.options.out.join(BUILD);
-        match std::fs::create_dir_all(&folder) {
+        let made = raddle_engine::os::folder::make(&self.options.out).and_then(|()| std::fs::create_dir_all(&folder));
+        match made {
             Ok(()) => Ok(folder),
             Err(source) => Err(Error::Write { path: folder, source }),
         }
@@ -195,7 +202,7 @@ impl Setup {
         let mut candidates = Vec::new();
         for (entry, binary) in entries.into_iter().zip(built) {
             match binary {
-                Ok(binary) => candidates.push(of_entry(&entry, binary)),
+                Ok(binary) => candidates.push(of_entry(&entry, binary, self.options.seed)),
                 Err(reason) => skipped.push(Skipped { program: entry.name, reason }),
             }
         }
@@ -203,7 +210,7 @@ impl Setup {
     }
 
     fn build(&self, suite: &Path, entries: &[Entry]) -> Result<Vec<Result<PathBuf, String>>, Error> {
-        let folder = self.options.out.join(BUILD);
+        let folder = self.build_folder()?;
         let builder = Builder::new(&folder, suite).map_err(|source| Error::Write { path: folder, source })?;
         Ok(builder.build(entries, |entry| {
             if !self.quiet {
@@ -246,6 +253,7 @@ impl Setup {
     fn subject(&self, candidate: &Candidate) -> Result<Subject, Error> {
         let mut options = self.options.clone();
         options.points = options.points.or(candidate.points);
+        options.seed = candidate.seed.unwrap_or(options.seed);
         Ok(Subject::new(candidate.command.clone(), options)?)
     }
 }
@@ -265,19 +273,20 @@ fn test_options(args: &arguments::Compare) -> TestOptions {
 
 fn candidate(command: &[OsString]) -> Candidate {
     let name = Path::new(&command[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Candidate { name, command: command.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
+    Candidate::new(name, command.to_vec())
 }
 
 /// An entry with its binary.
-fn of_entry(entry: &Entry, binary: PathBuf) -> Candidate {
+fn of_entry(entry: &Entry, binary: PathBuf, seed: u64) -> Candidate {
     let arguments = entry.arguments.iter().map(OsString::from);
     Candidate {
-        name: entry.name.clone(),
-        command: std::iter::once(binary.into_os_string()).chain(arguments).collect(),
         points: Some(entry.header.points),
         kind: Some(entry.header.kind.name()),
         depth: entry.depth,
+        pct_depth: entry.pct_depth,
         rows: entry.rows.clone(),
+        seed: Some(suite::seed_of(seed, &entry.name)),
+        ..Candidate::new(entry.name.clone(), std::iter::once(binary.into_os_string()).chain(arguments).collect())
     }
 }
 

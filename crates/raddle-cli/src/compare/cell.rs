@@ -12,6 +12,7 @@ use raddle_core::policy::Kind;
 use raddle_engine::campaign::{Campaign, End, Event, Outcome, RunVerdict};
 use raddle_engine::plan::Plan;
 use raddle_engine::report::{worth, Summary};
+use raddle_engine::statistics::event_pairs::EventPairs;
 use raddle_engine::statistics::proportion;
 use raddle_engine::statistics::survival::{Observation, Survival};
 use raddle_engine::statistics::CONFIDENCE;
@@ -67,9 +68,9 @@ pub struct Cell {
     pub worth: Option<Worth>,
     /// What escaped control.
     pub uncontrolled: Vec<String>,
-    /// The orders of steps that were covered after each sampled run.
+    /// The orders of steps that the sampled runs have shown.
     #[serde(skip)]
-    pub coverage_curve: Vec<u64>,
+    pub pairs: EventPairs,
 }
 
 /// One campaign.
@@ -149,7 +150,7 @@ impl Cell {
             distinct_schedules: 0,
             worth: None,
             uncontrolled: Vec::new(),
-            coverage_curve: Vec::new(),
+            pairs: EventPairs::default(),
         }
     }
 
@@ -254,7 +255,9 @@ impl Cell {
             return Err(error.to_string());
         }
         let tally = &campaign.tally;
-        if let Some(nothing) = tally.nothing_controlled().filter(|_| repetition == 1 && tally.failing_runs == 0) {
+        let first_without_failure = repetition == 1 && tally.failing_runs == 0;
+        // Without a run there is no telling.
+        if let Some(nothing) = tally.nothing_controlled().filter(|_| first_without_failure && tally.runs > 0) {
             return Err(format!("nothing was under control: {}", nothing.text()));
         }
         // Systematic searches, and the time, may leave fewer runs than were asked for.
@@ -292,7 +295,7 @@ impl Cell {
         self.cut_runs = tally.cut_runs;
         self.guard_fired = tally.guard_fired;
         self.distinct_schedules = tally.distinct_schedules();
-        self.coverage_curve = tally.worth.pairs.curve().to_vec();
+        self.pairs = tally.worth.pairs.clone();
         let summary = Summary { plan, campaign };
         self.uncontrolled = summary.uncontrolled().into_iter().map(str::to_string).collect();
         self.worth = Some(worth::of(&summary));

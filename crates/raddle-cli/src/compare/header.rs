@@ -15,8 +15,11 @@ use raddle_protocol::Points;
 use raddle_engine::plan::suggest;
 use raddle_report::FailureKind;
 
-const KEYS: [&str; 11] =
-    ["bug", "kind", "depth", "threads", "source", "finds", "points", "args", "variants", "flags", "row"];
+const KEYS: [&str; 12] =
+    ["bug", "kind", "depth", "pct-depth", "threads", "source", "finds", "points", "args", "variants", "flags", "row"];
+
+/// The largest depth.
+const DEEPEST: u64 = 1000;
 
 /// The most variants of a program.
 const MOST_VARIANTS: usize = 1000;
@@ -27,8 +30,10 @@ pub struct Header {
     /// What is wrong with the program.
     pub bug: String,
     pub kind: FailureKind,
-    /// The depth of the bug.
+    /// The depth of the bug, by PCT's definition.
     pub depth: Option<u32>,
+    /// The d with which PCT is run on it, when a smaller one than the depth finds it more often.
+    pub pct_depth: Option<u32>,
     /// Threads, the main one included.
     pub threads: Option<u64>,
     /// Where the idea comes from.
@@ -113,11 +118,13 @@ pub fn parse(text: &str) -> Result<Header, HeaderError> {
     }
     let get = |key: &str| found.iter().find(|(known, _, _)| *known == key).map(|&(_, line, value)| (line, value));
     let text_of = |key: &str| get(key).map_or(String::new(), |(_, value)| value.to_string());
+    let depth = |key: &str| get(key).map(|(line, value)| depth_of(line, value)).transpose();
     let (Some((_, bug)), Some((kind_line, kind))) = (get("bug"), get("kind")) else { return Err(HeaderError::None) };
     Ok(Header {
         bug: bug.to_string(),
         kind: kind_of(kind_line, kind)?,
-        depth: get("depth").map(|(line, value)| number(line, "depth", value, 64)).transpose()?.map(|d| d as u32),
+        depth: depth("depth")?,
+        pct_depth: depth("pct-depth")?,
         threads: get("threads").map(|(line, value)| number(line, "number of threads", value, 100_000)).transpose()?,
         source: text_of("source"),
         finds: text_of("finds"),
@@ -166,6 +173,10 @@ fn number(line: usize, what: &'static str, value: &str, most: u64) -> Result<u64
     })
 }
 
+fn depth_of(line: usize, value: &str) -> Result<u32, HeaderError> {
+    Ok(number(line, "depth", value, DEEPEST)? as u32)
+}
+
 fn variants_of(line: usize, text: &str) -> Result<Vec<Variant>, HeaderError> {
     let mut variants: Vec<Variant> = Vec::new();
     for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
@@ -196,7 +207,7 @@ fn variants_of(line: usize, text: &str) -> Result<Vec<Variant>, HeaderError> {
         for setting in extra.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             match setting.split_once(' ') {
                 Some(("threads", n)) => variant.threads = Some(number(line, "number of threads", n.trim(), 100_000)?),
-                Some(("depth", n)) => variant.depth = Some(number(line, "depth", n.trim(), 64)? as u32),
+                Some(("depth", n)) => variant.depth = Some(depth_of(line, n.trim())?),
                 _ => return Err(wrong("`threads N` and `depth N` in brackets")),
             }
         }
@@ -238,7 +249,7 @@ mod tests {
         let with = |line: &str| error(&format!("// bug: x\n// kind: exit\n{line}\n"));
         assert_eq!(with("// kind: exit"), "line 3: `kind` is there twice");
         assert_eq!(with("// dept: 2"), "line 3: there is no key `dept`; did you mean `depth`?");
-        assert_eq!(with("// depth: two"), "line 3: `two` is no depth; expected a number from 1 to 64");
+        assert_eq!(with("// depth: two"), "line 3: `two` is no depth; expected a number from 1 to 1000");
         assert_eq!(with("// variants: 3"), "line 3: `3` is no variant; expected `suffix = arguments`");
         assert_eq!(
             with("// variants: 3 = 3 [thread 4]"),

@@ -123,13 +123,40 @@ impl Compared {
     }
 }
 
+/// How many programs a policy finds something in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Score {
+    pub found: usize,
+    /// It made all runs and found nothing.
+    pub missed: usize,
+    /// It ran out of time before it had found anything: a slow policy has many of these, and they say nothing for it.
+    pub undecided: usize,
+}
+
+impl Score {
+    pub fn decided(&self) -> usize {
+        self.found + self.missed
+    }
+}
+
 impl Comparison {
-    /// How many programs a policy found nothing in, by its place in the list, and of how many. Those for which the time
-    /// was over before it found something do not count.
-    pub fn missed(&self, policy: usize) -> (usize, usize) {
+    /// Whether no run of any policy came to its end.
+    pub fn all_cut(&self) -> bool {
+        let mut cells = self.programs.iter().flat_map(|program| &program.cells).filter(|cell| cell.runs > 0).peekable();
+        cells.peek().is_some() && cells.all(|cell| cell.cut_runs == cell.runs)
+    }
+
+    /// How a policy did, by its place in the list.
+    pub fn score(&self, policy: usize) -> Score {
         let cells = self.programs.iter().filter_map(|program| program.cells.get(policy));
-        let all: Vec<_> = cells.filter(|cell| cell.measured() && !cell.undecided()).collect();
-        (all.iter().filter(|cell| !cell.found).count(), all.len())
+        cells.filter(|cell| cell.measured()).fold(Score::default(), |mut score, cell| {
+            match (cell.found, cell.cut_short) {
+                (true, _) => score.found += 1,
+                (false, false) => score.missed += 1,
+                (false, true) => score.undecided += 1,
+            }
+            score
+        })
     }
 }
 
@@ -145,8 +172,28 @@ pub struct Candidate {
     pub kind: Option<&'static str>,
     /// The depth of its bug.
     pub depth: Option<u32>,
+    /// The d with which PCT is run on it.
+    pub pct_depth: Option<u32>,
     /// The rows of papers that it stands for.
     pub rows: Vec<String>,
+    /// The seed of its campaigns, when it is not the comparison's.
+    pub seed: Option<u64>,
+}
+
+impl Candidate {
+    /// A program of which nothing else is known.
+    pub fn new(name: String, command: Vec<OsString>) -> Candidate {
+        Candidate {
+            name,
+            command,
+            points: None,
+            kind: None,
+            depth: None,
+            pct_depth: None,
+            rows: Vec::new(),
+            seed: None,
+        }
+    }
 }
 
 /// Cells that were measured, by all that they depend on, so that experiments which ask the same ask once.
@@ -243,7 +290,7 @@ impl Comparer {
             cells: Vec::new(),
         };
         for wanted in &self.policies {
-            let policy = match wanted.choice(candidate.depth, self.options.runtime.as_deref()) {
+            let policy = match wanted.choice(candidate.pct_depth, self.options.runtime.as_deref()) {
                 Ok(policy) => policy,
                 Err(error) => {
                     compared.cells.push(Cell::failed(wanted.text.clone(), error.to_string()));
@@ -293,7 +340,8 @@ impl Comparer {
 
 /// All that a cell depends on, but for the time, which parallel policies depend on, too.
 fn key(candidate: &Candidate, options: &Options, repeat: u64, policy: &PolicyChoice) -> String {
-    let Options { seed, jobs, guard, coverage, .. } = options;
+    let Options { jobs, guard, coverage, .. } = options;
+    let seed = candidate.seed.unwrap_or(options.seed);
     let runs = options.runs();
     let points = options.points.or(candidate.points);
     format!("{:?} {policy} {points:?} {runs} {repeat} {seed} {jobs} {guard:?} {coverage:?}", candidate.command)

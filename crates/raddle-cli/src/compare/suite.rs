@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use raddle_core::rng::run_seed;
 use raddle_protocol::Points;
 
 use super::header::{self, Header};
@@ -23,6 +24,8 @@ pub struct Entry {
     pub threads: Option<u64>,
     /// The depth of its bug.
     pub depth: Option<u32>,
+    /// The d with which PCT is run on it.
+    pub pct_depth: Option<u32>,
     /// The rows of papers that it stands for.
     pub rows: Vec<String>,
 }
@@ -32,6 +35,14 @@ impl Entry {
     pub fn instrumented(&self) -> bool {
         self.header.points != Points::Sync
     }
+}
+
+/// The seed of a program's campaigns. Programs that share one share their luck, too: two with a bug that half of all
+/// first draws show would fail in the same runs.
+pub fn seed_of(comparison: u64, program: &str) -> u64 {
+    let name = program.bytes().fold(comparison, |seed, byte| run_seed(seed, u64::from(byte) + 1));
+    // It is printed, and typed.
+    name >> 32
 }
 
 /// The endings of sources.
@@ -102,6 +113,7 @@ fn variants(stem: &str, source: &Path, header: &Header) -> Vec<Entry> {
         variant: suffix.map(str::to_string),
         threads: threads.or(header.threads),
         depth: depth.or(header.depth),
+        pct_depth: header.pct_depth.or(depth).or(header.depth),
         rows: header.rows.iter().filter(|row| belongs(row, suffix, header)).cloned().collect(),
     };
     if header.variants.is_empty() {
@@ -121,6 +133,13 @@ fn belongs(row: &str, suffix: Option<&str>, header: &Header) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_program_has_a_seed_of_its_own() {
+        let of = |seed: u64| ["fft", "lu", "barnes", "fft-2"].map(|name| seed_of(seed, name));
+        let all: std::collections::BTreeSet<_> = (0..100).flat_map(of).collect();
+        assert_eq!((all.len(), of(1)), (400, of(1)));
+    }
 
     #[test]
     fn variants_are_entries_and_rows_find_theirs() {

@@ -96,8 +96,9 @@ fn many_programs(comparison: &Comparison, programs: &[Compared], width: u16, col
     }
     let mut last = vec![Box::new("found"), Box::new(""), Box::new("")];
     last.extend((0..comparison.policies.len()).map(|policy| {
-        let (missed, all) = comparison.missed(policy);
-        Box::new(format!("{} of {all}", all - missed)).set_alignment(CellAlignment::Right)
+        let score = comparison.score(policy);
+        let cut = if score.undecided > 0 { format!(", {} cut", score.undecided) } else { String::new() };
+        Box::new(format!("{} of {}{cut}", score.found, score.decided())).set_alignment(CellAlignment::Right)
     }));
     table.add_row(last);
     table
@@ -106,6 +107,7 @@ fn many_programs(comparison: &Comparison, programs: &[Compared], width: u16, col
 /// The failing share, with a mark when no other policy's is larger; without a share, whether it was found.
 fn marked(cell: &Cell, program: &Compared, colors: bool) -> String {
     let text = match (cell.share, cell.failing_runs, cell.found) {
+        (_, 0, false) if cell.cut_short => format!("cut at {}", number(cell.runs)),
         (_, 0, false) => "none".to_string(),
         (None, _, _) => "found".to_string(),
         (Some(_), 0, true) => format!("<{}", percent(1.0 / cell.runs.max(1) as f64)),

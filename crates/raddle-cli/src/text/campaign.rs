@@ -10,6 +10,7 @@ use raddle_protocol::Points;
 use raddle_engine::campaign::{End, Finding};
 use raddle_engine::report::search::{exhausted, lacks_so_far};
 use raddle_engine::report::{racing as places, worth as value, Summary};
+use raddle_engine::run::said::Said;
 use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
 
@@ -66,7 +67,11 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
         End::Broken(_) => format!("{} of {planned} (then it broke off)", number(tally.runs)),
     };
     match &s.campaign.findings[..] {
-        [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
+        [] if tally.runs == 0 => {
+            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "the time is over" };
+            paint.yellow(&format!("nothing was explored: {why}, and the first run was not over"))
+        }
+        [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run came to its end in {runs}")),
         [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
         [] => match exhausted(s).filter(|exhausted| exhausted.proof) {
             Some(exhausted) => {
@@ -140,6 +145,10 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
         let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.settings.max_steps, "step"));
         fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;
     }
+    if tally.fair_runs > 0 {
+        let runs = count(tally.fair_runs, "run");
+        fact("fair", format!("a fair schedule took over in {runs}, because there seemed to be no progress"))?;
+    }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
     }
@@ -186,7 +195,7 @@ fn search_texts(s: &Summary<'_>) -> Vec<String> {
     texts.extend(search::reduction(&exhausted));
     if exhausted.proof {
         let verdict = if s.campaign.findings.is_empty() { "none can fail" } else { "no other one can fail" };
-        texts.push(format!("{verdict}, {}", search::relative_to(&exhausted, s)));
+        texts.push(format!("{verdict}, {}", exhausted.scope.unwrap_or_default()));
     } else {
         texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is no proof: {lack}")));
     }
@@ -225,12 +234,7 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
     }
     writeln!(out)?;
     write_threads(out, &failure.threads)?;
-    if !failure.stderr.is_empty() {
-        writeln!(out, "\n  standard error:")?;
-        for line in &failure.stderr {
-            writeln!(out, "    {line}")?;
-        }
-    }
+    write_said(out, &failure.said)?;
     match &finding.schedule {
         Ok(path) => writeln!(out, "\n  replay it: {}", paint.bold(&command_line::replay(path))),
         Err(reason) => {
@@ -239,6 +243,19 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
             writeln!(out, "  find it again: {}", paint.bold(&command))
         }
     }
+}
+
+/// What a run printed, as far as it tells something.
+pub fn write_said(out: &mut String, said: &Said) -> fmt::Result {
+    for (name, lines) in [("standard output", &said.stdout), ("standard error", &said.stderr)] {
+        if !lines.is_empty() {
+            writeln!(out, "\n  {name}:")?;
+        }
+        for line in lines {
+            writeln!(out, "{}", format!("    {line}").trim_end())?;
+        }
+    }
+    Ok(())
 }
 
 /// Threads with what they wait for and where they stand.
@@ -253,7 +270,7 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
         let waits_for = thread.waits_for.as_deref().unwrap_or("");
         let line = format!("  {id:<4} {:<width$}  {:<8} {waits_for}", thread.name, thread.state);
         writeln!(out, "{}", line.trim_end())?;
-        for frame in &thread.backtrace {
+        for frame in thread.backtrace() {
             writeln!(out, "         {frame}")?;
         }
     }

@@ -39,8 +39,8 @@ pub struct Entry {
     pub arguments: Vec<String>,
     /// Its threads, the main one included.
     pub threads: u64,
-    /// The depth of its bug.
-    pub depth: u32,
+    /// The d with which PCT is run on it.
+    pub pct_depth: u32,
     /// Whether it is the first entry of its source.
     pub first: bool,
 }
@@ -121,7 +121,9 @@ impl Source {
         let entry = |name: String, arguments: &str| {
             let arguments = arguments.split_whitespace().map(str::to_owned).collect();
             let (threads, depth) = (number("threads")?.into(), number("depth")?);
-            Ok::<Entry, String>(Entry { name, source: self.clone(), arguments, threads, depth, first: false })
+            let own = self.get("pct-depth").map(|_| number("pct-depth")).transpose()?;
+            let pct_depth = own.unwrap_or(depth);
+            Ok::<Entry, String>(Entry { name, source: self.clone(), arguments, threads, pct_depth, first: false })
         };
         let mut entries = Vec::new();
         match self.get("variants") {
@@ -136,7 +138,10 @@ impl Source {
                     for extra in extras.split(',').map(str::trim).filter(|extra| !extra.is_empty()) {
                         match extra.split_once(' ').map(|(key, value)| (key, value.trim().parse())) {
                             Some(("threads", Ok(threads))) => entry.threads = threads,
-                            Some(("depth", Ok(depth))) => entry.depth = depth as u32,
+                            Some(("depth", Ok(depth))) if self.get("pct-depth").is_none() => {
+                                entry.pct_depth = depth as u32
+                            }
+                            Some(("depth", Ok(_))) => {}
                             _ => return Err(wrong()),
                         }
                     }

@@ -3,3 +3,4 @@
 pub mod guard;
 pub mod parallel_replay;
 pub mod replay;
+pub mod round_robin;

@@ -39,6 +39,7 @@ use crate::job::crew::Crew;
 use crate::job::Reply;
 use crate::os::scratch::Scratch;
 use crate::os::sys;
+use crate::plan::coverage::Coverage;
 use crate::plan::place::Place;
 use crate::plan::rounds::FIRST_ROUND;
 use crate::plan::Plan;
@@ -117,6 +118,10 @@ impl Campaign {
         let output = outputs.first().map(Output::share).transpose().map_err(set_up)?;
         let crew = Crew::start(&plan, &runtime, &scratch, outputs).map_err(set_up)?;
         let guarantee = Guarantee::of(&plan.resolved_policy()).filter(|_| plan.recording.is_none());
+        let mut tally = Tally::default();
+        if plan.coverage == Coverage::Every(1) {
+            tally.worth.pairs.follow_growth();
+        }
         Ok(Campaign {
             queue: queue_of(&plan, jobs),
             plan,
@@ -125,7 +130,7 @@ impl Campaign {
             _scratch: scratch,
             events: VecDeque::new(),
             shown: Instant::now(),
-            tally: Tally::default(),
+            tally,
             findings: Findings::default(),
             divergence: None,
             fallback: BTreeSet::new(),

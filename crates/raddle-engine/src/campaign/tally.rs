@@ -19,6 +19,8 @@ pub struct Tally {
     pub unreplayable_runs: u64,
     /// Those that were cut at the step limit.
     pub cut_runs: u64,
+    /// Those that a fair schedule took over from the policy, because they seemed to make no progress.
+    pub fair_runs: u64,
     /// Those that left their recording.
     pub diverged_runs: u64,
     /// Those whose output was thrown away.
@@ -77,6 +79,7 @@ impl Tally {
         self.steps_total += counts.steps;
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;
+        self.fair_runs += u64::from(counts.fair_from > 0);
         self.escapes |= report.escapes;
         if report.child_command.is_some() {
             self.child_command.clone_from(&report.child_command);
@@ -113,10 +116,20 @@ impl Tally {
         self.runs > 0 && self.cut_runs == 0 && self.threads_max <= threads && self.escapes & !repeatable == 0
     }
 
-    /// Why the campaign says nothing about the program, if that is so; without runs there is no telling.
+    /// Whether a run came to its end, by itself or by a failure.
+    pub fn explored(&self) -> bool {
+        self.runs > self.cut_runs
+    }
+
+    /// Whether there were runs, and none came to its end.
+    pub fn all_cut(&self) -> bool {
+        self.runs > 0 && !self.explored()
+    }
+
+    /// Why the campaign says nothing about the program, if that is so.
     pub fn nothing_controlled(&self) -> Option<NothingControlled> {
         if self.runs == 0 {
-            None
+            Some(NothingControlled::NoRun)
         } else if self.threads_max < 2 {
             Some(NothingControlled::OneThread)
         } else if self.shared_points == 0 {
@@ -130,6 +143,8 @@ impl Tally {
 /// Why nothing was under control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NothingControlled {
+    /// No run was over when the campaign was.
+    NoRun,
     /// The program never started a thread.
     OneThread,
     /// No schedule point was seen with two threads alive.
@@ -140,6 +155,10 @@ impl NothingControlled {
     /// For a person: what was seen and what to do.
     pub fn text(self) -> &'static str {
         match self {
+            NothingControlled::NoRun => {
+                "no run was over when the campaign stopped, so nothing was explored, and nothing is known about the \
+                 program. If --time stopped it, allow more time than one run takes"
+            }
             NothingControlled::OneThread => {
                 "the program never started a thread. Give it the arguments with which it \
                  does; if its children have the threads, test the program that they run"
@@ -194,7 +213,9 @@ mod tests {
     #[test]
     fn tells_a_program_without_threads_from_one_without_points() {
         let mut tally = Tally::default();
+        assert_eq!((tally.nothing_controlled(), tally.explored()), (Some(NothingControlled::NoRun), false));
         tally.add(&report(1, Verdict::Passed, Counts { threads: 1, ..Counts::default() }));
+        assert!(tally.explored());
         assert_eq!(tally.nothing_controlled(), Some(NothingControlled::OneThread));
         tally.add(&report(2, Verdict::Passed, Counts { threads: 2, ..Counts::default() }));
         assert_eq!(tally.nothing_controlled(), Some(NothingControlled::NoPoint));

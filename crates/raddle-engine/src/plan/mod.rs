@@ -6,9 +6,11 @@
 //! | `parameters` | parameters that follow from the number of planned runs |
 //! | `coverage`, `rounds` | the numbers at which runs are sampled, and at which runs learn from earlier ones |
 //! | `environment`, `stdin` | what the program gets |
+//! | `circumstances` | what of that a schedule file keeps, and what is different at a replay |
 //! | `sync_functions`, `suppressions`, `place` | places in the program |
 //! | `suggest` | what may have been meant |
 
+pub(crate) mod circumstances;
 pub mod coverage;
 pub(crate) mod environment;
 pub mod own_policies;
@@ -68,6 +70,8 @@ pub struct Plan {
     pub switch: Switch,
     /// Functions whose calls are points.
     pub sync_functions: SyncFunctions,
+    /// A function of the program: when it is called, the threads are looked at.
+    pub look_at: Option<u64>,
     /// What a good run looks like.
     pub expect: Expectations,
     /// How many runs.
@@ -97,6 +101,8 @@ pub struct Plan {
     pub out: PathBuf,
     /// Whether schedules of failures are written.
     pub record: bool,
+    /// Whether a program that crashes leaves the core file that its limit allows.
+    pub core_dumps: bool,
     /// The recording to follow instead of exploring.
     pub recording: Option<Recording>,
 }
@@ -118,6 +124,8 @@ pub struct Target {
     pub environment: Variables,
     /// What the user added to it on the command line.
     pub added: Vec<(String, String)>,
+    /// Of which other variables a schedule file keeps the values: the patterns of `--keep-env`.
+    pub kept: Vec<String>,
     /// The library to preload.
     pub runtime: PathBuf,
     /// What it reads.
@@ -158,10 +166,13 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
-    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible. Each run
+    /// is given its own.
     pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
+    /// The point from which a fair schedule decided; 0: none did.
+    pub fair_from: u64,
     /// What the policy knew.
     pub profile: Profile,
     /// Identities that were ready.
@@ -224,7 +235,12 @@ impl Plan {
             flags: self.flags(),
             log_capacity: self.settings.max_steps.min(MAX_LOG),
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
-            replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            replay_len: self.recording.as_ref().map_or(0, |recording| match recording.every {
+                // There is room for any order of a run.
+                true => self.settings.max_steps.min(MAX_LOG),
+                false => recording.decisions.len() as u64,
+            }),
+            fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),
             first_run: 0,
@@ -233,6 +249,7 @@ impl Plan {
             expect_exit: if self.expect.signal.is_some() { -1 } else { self.expect.exit },
             scratch: [0; 512],
             sync_offsets,
+            look_offset: self.look_at.unwrap_or(0),
             stdin: [0; 128],
             directory: [0; 512],
             block_path: [0; 64],
@@ -244,6 +261,8 @@ impl Plan {
         let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
+            // In a check, one run's locks would be the next one's.
+            flags |= if self.check.is_none() { flag::LOCK_WORDS } else { 0 };
         }
         if self.settings.points == Points::Race || self.settings.fail_on_race {
             flags |= flag::DETECT_RACES;

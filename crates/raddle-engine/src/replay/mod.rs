@@ -19,13 +19,14 @@ use crate::bundle::{self, Opened};
 use crate::campaign::{Finding, Outcome};
 use crate::error::Error;
 use crate::options::within;
+use crate::plan::circumstances;
 use crate::plan::coverage::Coverage;
 use crate::plan::environment;
 use crate::plan::place::Place;
 use crate::plan::policy_choice::PolicyChoice;
 use crate::plan::stdin::{self, Stdin};
 use crate::plan::suppressions::Suppressions;
-use crate::plan::sync_functions::SyncFunctions;
+use crate::plan::sync_functions::{self, SyncFunctions};
 use crate::plan::{Benign, Expectations, Plan, Recording, Switch, Target};
 use crate::runtime;
 
@@ -44,6 +45,8 @@ pub struct ReplayOptions {
     pub runtime: Option<PathBuf>,
     /// A program and its arguments in place of the recorded ones; empty: the recorded ones.
     pub command: Vec<OsString>,
+    /// Variables that are not as they were recorded make no difference.
+    pub any_environment: bool,
 }
 
 impl Default for ReplayOptions {
@@ -55,6 +58,7 @@ impl Default for ReplayOptions {
             exec: false,
             runtime: None,
             command: Vec::new(),
+            any_environment: false,
         }
     }
 }
@@ -68,8 +72,10 @@ pub struct Replay {
     pub recorded: Schedule,
     /// Whether the program is the build that was recorded.
     pub same_build: bool,
-    /// What is different here, in words.
+    /// What is different here and may make the replay diverge, in words.
     pub warnings: Vec<String>,
+    /// What is different here besides the program, in words: if the failure does not happen, this may be why.
+    pub differences: Vec<String>,
     /// The files of a bundle live as long as this does.
     _bundle: Option<Opened>,
 }
@@ -79,6 +85,7 @@ impl Replay {
     pub fn open(path: &Path, options: &ReplayOptions) -> Result<Replay, Error> {
         within("runs", options.runs, 1, u64::MAX / 2)?;
         let runtime = runtime::find(options.runtime.as_deref())?;
+        check_file(path)?;
         let bundle = bundle::open(path)?;
         let file = absolute(bundle.as_ref().map_or(path, |bundle| &bundle.schedule));
         let recorded = read(&file)?;
@@ -97,6 +104,7 @@ impl Replay {
                 (program.clone(), program.path, command)
             }
         };
+        let mut differences = warnings.clone();
         let same_build = program.build_id.as_deref() == Some(recorded.build_id.as_str());
         if !same_build {
             warnings.push(changed(&program, &recorded));
@@ -109,11 +117,16 @@ impl Replay {
             own_directory: recorded.own_directory,
             environment: environment::for_replay(&recorded.environment),
             added: Vec::new(),
+            kept: Vec::new(),
             runtime,
             stdin: input(&recorded, &file)?,
         };
+        if !options.any_environment {
+            differences.extend(circumstances::different_variables(&target.environment, &recorded));
+        }
+        differences.extend(circumstances::different_files(&target.directory, &recorded, bundle.is_some()));
         let plan = plan(options, &recorded, &file, target)?;
-        Ok(Replay { plan, recorded, same_build, warnings, _bundle: bundle })
+        Ok(Replay { plan, recorded, same_build, warnings, differences, _bundle: bundle })
     }
 
     /// Compares the failures of the replay with the recorded one.
@@ -130,6 +143,17 @@ impl Replay {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Whether there is a file at all.
+fn check_file(path: &Path) -> Result<(), Error> {
+    let no_schedule = |what| Error::NoSchedule { path: path.to_path_buf(), what };
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Err(no_schedule("it is a folder")),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(no_schedule("there is no such file")),
+        Err(source) => Err(Error::Read { path: path.to_path_buf(), source }),
+    }
 }
 
 /// Reads a schedule file.
@@ -222,6 +246,9 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
     let suppressions = recorded.suppressions.clone().map(|path| PathBuf::from(OsString::from_vec(path)));
     let benign = suppressions.as_deref().map_or(Ok(Benign::default()), read_benign)?;
     let sync_functions = SyncFunctions::find(&target.program.path, &recorded.sync_functions)?;
+    // A panic has unwound the stack when its run ends. In a check the program's text is that of many runs.
+    let panics = recorded.failure.kind == FailureKind::Assert.name() && recorded.check == 0;
+    let look_at = panics.then(|| sync_functions::panic(&target.program.path)).flatten();
     Ok(Plan {
         target,
         settings: recorded.settings,
@@ -229,6 +256,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         benign: recorded.settings.fail_on_race.then_some(benign),
         switch: options.switch,
         sync_functions,
+        look_at,
         expect: Expectations {
             exit: recorded.expect.exit,
             signal: Some(recorded.expect.signal).filter(|&signal| signal != 0),
@@ -248,10 +276,13 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         inspect: true,
         out: PathBuf::new(),
         record: false,
+        // One is what a debugger needs; a campaign would fill a disk.
+        core_dumps: options.runs == 1,
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),
             every: false,
             run_seed: recorded.run_seed,
+            fair_from: recorded.fair_from,
             profile: recorded.profile,
             stacks: stacks(&recorded.identities),
             places: places(&recorded.racing),
@@ -316,6 +347,11 @@ impl Replayed<'_> {
             exit_code::FAILURE
         } else if self.outcome.tally.diverged_runs > 0 {
             exit_code::DIVERGED
+        } else if self.outcome.tally.runs == 0 {
+            exit_code::NOTHING_CONTROLLED
+        } else if !self.replay.differences.is_empty() {
+            // It may be there still: this is not what was recorded.
+            exit_code::DIVERGED
         } else {
             exit_code::OK
         }
@@ -350,6 +386,7 @@ impl Replayed<'_> {
                 enabled: divergence.enabled,
             }),
             same_build: self.replay.same_build,
+            differences: self.replay.differences.clone(),
             seconds: outcome.seconds,
             failures: outcome.findings.iter().map(|finding| self.failure(finding)).collect(),
         }

@@ -4,6 +4,7 @@ mod json;
 pub mod racing;
 #[cfg(any(test, feature = "samples"))]
 pub mod sample;
+mod scope;
 pub mod search;
 pub mod worth;
 
@@ -45,6 +46,8 @@ impl Summary<'_> {
         match &self.campaign.end {
             End::Broken(error) => error.exit_code(),
             _ if self.campaign.tally.nothing_controlled().is_some() => exit_code::NOTHING_CONTROLLED,
+            // Nothing was explored to its end.
+            _ if self.campaign.tally.all_cut() => exit_code::NOTHING_CONTROLLED,
             _ => exit_code::OK,
         }
     }
@@ -62,6 +65,8 @@ impl Summary<'_> {
                 }
                 _ => {}
             }
+        } else {
+            texts.extend(scope::hidden(program));
         }
         if self.campaign.random_addresses {
             texts.push(RANDOM_ADDRESSES);

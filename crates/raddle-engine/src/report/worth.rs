@@ -6,7 +6,7 @@ use raddle_core::policy::{Descriptor, Kind, Learns};
 use raddle_report::worth::{Bound, Depth, EventPairs, Seen, Worth};
 use raddle_report::FailureKind;
 
-use super::Summary;
+use super::{scope, Summary};
 use crate::campaign::worth::{Guarantee, Schedules};
 use crate::plan::policy_choice::{shown, PolicyChoice};
 use crate::statistics::pct_bound;
@@ -46,6 +46,10 @@ fn bound(s: &Summary<'_>) -> Bound {
     // Of a run that was ended nobody knows how many steps it would have taken.
     let endless = match s.campaign.findings.iter().any(|finding| finding.failure.kind == FailureKind::Timeout) {
         _ if tally.cut_runs > 0 => Some("runs were cut at the step limit, so that nobody knows the most steps"),
+        _ if tally.fair_runs > 0 => Some(
+            "a fair schedule took over from the policy in runs that seemed to make no progress, so that nobody knows \
+             the most steps",
+        ),
         true => Some("runs were ended by the wall clock, so that nobody knows the most steps"),
         false => None,
     };
@@ -76,6 +80,7 @@ fn bound(s: &Summary<'_>) -> Bound {
     });
     Bound {
         missing,
+        scope: (runs > 0).then(|| scope::of(s)),
         threads,
         steps,
         guard,

@@ -12,6 +12,7 @@ use raddle_core::policy::{Explored, Learns};
 use raddle_inspect::builds::Builds;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::control::{command, event};
+use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::settings::{self, flag, INHERITED};
 use raddle_protocol::{Escape, OsReason, Outcome};
 
@@ -36,6 +37,9 @@ use crate::plan::Plan;
 
 /// How long a process that was told to leave, or killed, may take.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The most looks at one run; a program may panic and go on for ever.
+const LOOKS: usize = 64;
 
 /// How long the target may take to load the runtime and to reach main.
 const START: Duration = Duration::from_secs(10);
@@ -86,11 +90,27 @@ enum Start {
     },
 }
 
+/// Whether a process says when its runs are over: a fork server and a check do. Of another one a program that has written
+/// over its block may seem to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Yes,
+    No,
+}
+
 /// How a process answered an assignment.
 enum Answer {
     /// It has made the runs, or ended one, and goes on.
     Done,
     Ended(Ending),
+}
+
+/// A process that has made its runs, or ended.
+struct Attended {
+    answer: Answer,
+    timed_out: Option<TimedOut>,
+    threads: Vec<ThreadView>,
+    looks: Vec<Look>,
 }
 
 /// What is left of a run, apart from what is in the block and what it printed.
@@ -101,6 +121,16 @@ pub struct RunEnd {
     pub timed_out: Option<TimedOut>,
     /// Its threads when it failed.
     pub threads: Vec<ThreadView>,
+    /// Its threads while it went on, each time that [`Plan::look_at`] was called.
+    pub looks: Vec<Look>,
+}
+
+/// The threads of a run at one moment, the one that was running first.
+#[derive(Debug)]
+pub struct Look {
+    pub threads: Vec<ThreadView>,
+    /// How many lines were on standard error at that time.
+    pub lines: usize,
 }
 
 /// Starts and ends the processes of one job.
@@ -139,9 +169,13 @@ impl<'a> Executor<'a> {
         let mut block = SharedBlock::new(plan.block_settings(), recording)?;
         let path = block.path();
         block.set(|settings| _ = shared_block::put(&mut settings.block_path, path.as_bytes()));
+        let mut launch = Launch::new(&plan.target, runtime, scratch)?;
+        if plan.core_dumps {
+            launch.allow_core_dumps();
+        }
         Ok(Executor {
             plan,
-            launch: Launch::new(&plan.target, runtime, scratch)?,
+            launch,
             watcher: Watcher::new(&block, stop)?,
             block,
             output,
@@ -255,9 +289,15 @@ impl<'a> Executor<'a> {
             return Ok(None);
         }
         self.output.look()?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let completed = self.completed(assignment);
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         Ok(Some((completed, (!whole).then_some(end))))
+    }
+
+    /// The runs of an assignment that are over: no more than it has, whatever a program has written into the block.
+    fn completed(&self, assignment: &Assignment) -> usize {
+        let said = u64::from(self.block.control().completed.load(Ordering::Acquire));
+        said.min(assignment.last - assignment.first + 1) as usize
     }
 
     fn configure(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<(), JobEnd> {
@@ -442,10 +482,9 @@ impl<'a> Executor<'a> {
             return Err(io::Error::other("there is no fork server").into());
         };
         let control = self.block.control();
-        control.heartbeat.store(0, Ordering::Relaxed);
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut server)?;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut server, Answers::Yes)?;
         let ending = match answer {
             Answer::Done => {
                 let status = self.block.control().wait_status.load(Ordering::Acquire);
@@ -458,18 +497,17 @@ impl<'a> Executor<'a> {
                 ending
             }
         };
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// A run as a process of its own.
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (ending, timed_out, threads) = loop {
-            // Only a fork server and a check answer. A program that has written over its block may seem to.
-            if let (Answer::Ended(ending), timed_out, threads) = self.attend(&mut process)? {
-                break (ending, timed_out, threads);
-            }
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::No)?;
+        let ending = match answer {
+            Answer::Ended(ending) => ending,
+            Answer::Done => return Err(io::Error::other("a program of its own has answered").into()),
         };
         let results = self.block.results();
         let children = results.escapes & 1 << Escape::Children as u32 != 0;
@@ -477,7 +515,7 @@ impl<'a> Executor<'a> {
             self.sweep();
         }
         self.must_be_attached(ending)?;
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// Lets a fork server or a check make runs.
@@ -491,8 +529,9 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a process has made its runs, and looks at those that fail or hang.
-    fn attend(&mut self, process: &mut Process) -> Result<(Answer, Option<TimedOut>, Vec<ThreadView>), JobEnd> {
-        let (mut timed_out, mut threads, mut seen) = (None, Vec::new(), 0);
+    fn attend(&mut self, process: &mut Process, answers: Answers) -> Result<Attended, JobEnd> {
+        let (mut timed_out, mut threads, mut looks) = (None, Vec::new(), Vec::new());
+        let (mut seen, mut frozen) = (0, false);
         let mut watch = Watch::new(self.plan.run_timeout);
         loop {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
@@ -502,12 +541,28 @@ impl<'a> Executor<'a> {
             // The number may be that of an earlier run, or whatever a program has written over it.
             let of_server = || process::child(run, process.pid());
             match happened {
+                // A run stops once at its failure.
+                Happened::Frozen if frozen => {}
                 Happened::Frozen => {
                     let run = of_server().map_or(process.pid(), |_| run);
-                    threads = self.look_at_frozen(run, &mut watch);
+                    // A run that only shows itself and goes on has no outcome yet.
+                    let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
+                    let looked = !goes_on || looks.len() < LOOKS;
+                    let views = if looked { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    if !goes_on {
+                        (threads, frozen) = (views, true);
+                    } else if looks.len() < LOOKS {
+                        let lines = self.output.stderr.read()?.iter().filter(|byte| **byte == b'\n').count();
+                        looks.push(Look { threads: views, lines });
+                    }
+                    self.release();
                 }
-                Happened::Done => return Ok((Answer::Done, timed_out, threads)),
-                Happened::Ended(ending) => return Ok((Answer::Ended(ending), timed_out, threads)),
+                Happened::Done if answers == Answers::Yes => {
+                    return Ok(Attended { answer: Answer::Done, timed_out, threads, looks })
+                }
+                Happened::Ended(ending) => {
+                    return Ok(Attended { answer: Answer::Ended(ending), timed_out, threads, looks })
+                }
                 Happened::Stopped => {
                     process.kill();
                     process.wait()?;
@@ -515,7 +570,7 @@ impl<'a> Executor<'a> {
                     return Err(JobEnd::Stopped);
                 }
                 // The limit is for one run, not for a series.
-                Happened::TooSlow if timed_out.is_none() && completed != seen => {
+                Happened::TooSlow if timed_out.is_none() && completed > seen && completed as usize <= SUMMARIES => {
                     seen = completed;
                     watch = Watch::new(self.plan.run_timeout);
                 }
@@ -533,31 +588,40 @@ impl<'a> Executor<'a> {
                 // The server hangs with its run.
                 Happened::TooSlow => {
                     process.kill();
-                    return Ok((Answer::Ended(process.wait()?), timed_out, threads));
+                    let answer = Answer::Ended(process.wait()?);
+                    return Ok(Attended { answer, timed_out, threads, looks });
                 }
-                Happened::Ready(_) | Happened::CheckReached => {}
+                Happened::Done | Happened::Ready(_) | Happened::CheckReached => {}
             }
         }
     }
 
-    /// Looks at the threads of a run that has stopped at a failure, and lets it go on to its end.
+    /// Looks at the threads of a run that has stopped.
     fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
         let started = Instant::now();
         let results = self.block.results();
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
-            let calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
-            view.backtrace.splice(0..0, calls);
+            view.calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
         }
-        if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
+        let failed = [Outcome::Assert, Outcome::Signal, Outcome::Misuse, Outcome::Unknown];
+        if failed.contains(&Outcome::from_u32(results.outcome)) {
             threads::mark_failed(&mut views, results.thread);
         }
+        if let Some(thread) = results.origin_thread.checked_sub(1) {
+            let frames = self.unwinder.frames_at(pid, results.origin_place);
+            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
+        }
+        watch.extend(started.elapsed());
+        views
+    }
+
+    /// Lets a run go on that has stopped.
+    fn release(&self) {
         let control = self.block.control();
         control.release.store(1, Ordering::Release);
         sys::futex_wake(&control.release);
-        watch.extend(started.elapsed());
-        views
     }
 
     /// Starts a program with checks and waits until it reaches the one that is to make the runs. `None`:
@@ -599,18 +663,18 @@ impl<'a> Executor<'a> {
         // The runs are the process.
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut process)?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::Yes)?;
+        let completed = self.completed(assignment);
         self.output.look()?;
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         match answer {
             Answer::Ended(ending) => {
                 self.sweep();
-                Ok((completed, Some(RunEnd { ending, timed_out, threads })))
+                Ok((completed, Some(RunEnd { ending, timed_out, threads, looks })))
             }
             Answer::Done => {
                 self.mode = Some(Mode::Check(process));
-                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads });
+                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads, looks });
                 Ok((completed, failed))
             }
         }

@@ -43,6 +43,7 @@ pub struct Launch {
     stdin_inherited: Option<RawFd>,
     directory: CString,
     bound: bool,
+    core_dumps: bool,
 }
 
 /// The descriptors of one start.
@@ -107,7 +108,13 @@ impl Launch {
             stdin_inherited: target.stdin.inherited(),
             directory: c_string(directory.as_os_str())?,
             bound: !users_own,
+            core_dumps: false,
         })
+    }
+
+    /// Leaves the program's limit of core files as it is.
+    pub fn allow_core_dumps(&mut self) {
+        self.core_dumps = true;
     }
 
     /// Lets the loader find functions when they are called: a program may name functions that are nowhere, as
@@ -215,7 +222,9 @@ impl Start<'_> {
             // terminal that the program could leave in disorder.
             libc::setsid();
             libc::personality(sys::ADDR_NO_RANDOMIZE);
-            no_core_dump();
+            if !launch.core_dumps {
+                no_core_dump();
+            }
             first_to_go_when_memory_is_short();
             let limit = raise_descriptor_limit();
             let captured = launch.stdin_inherited.map(|fd| out_of_the_way(fd));
@@ -295,7 +304,7 @@ unsafe fn raise_descriptor_limit() -> libc::rlimit {
     }
 }
 
-/// A crash is a finding, not a file. The limit of 1 is special: the kernel does not even start a
+/// In a campaign a crash is a finding, not a file. The limit of 1 is special: the kernel does not even start a
 /// core dump handler for it.
 ///
 /// # Safety

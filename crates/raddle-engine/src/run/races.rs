@@ -19,6 +19,8 @@ use raddle_report::FailureKind;
 /// Races of one run, as they are in the block.
 pub struct Seen {
     pub races: Vec<Race>,
+    /// The places of plain accesses that no run was told of.
+    pub learned: Vec<u64>,
     /// The files that their addresses lie in.
     pub loaded: Vec<LoadedFile>,
 }
@@ -88,16 +90,13 @@ impl Files {
         Some(Located { path, build, address: address - file.start + first })
     }
 
-    /// The places of both accesses of every race.
+    /// The places that a run teaches.
     pub fn places(&self, seen: &Seen) -> Vec<Place> {
-        let accesses = seen.races.iter().flat_map(|race| [race.first, race.second]);
-        let mut places: Vec<_> = accesses
-            .filter(|access| access.atomic == 0)
-            .filter_map(|access| {
-                let Located { path, address, .. } = self.locate(&seen.loaded, access.frames[0])?;
-                Some(Place { file: place::file_name(&path)?, address })
-            })
-            .collect();
+        let place = |&address| {
+            let Located { path, address, .. } = self.locate(&seen.loaded, address)?;
+            Some(Place { file: place::file_name(&path)?, address })
+        };
+        let mut places: Vec<_> = seen.learned.iter().filter_map(place).collect();
         places.sort();
         places.dedup();
         places
@@ -143,18 +142,16 @@ impl Files {
             id: access.thread as u16,
             name: order.to_string(),
             state: format!("{} of {}", deed(access), count(access.size.into(), "byte")),
-            waits_for: None,
-            holder: None,
-            event: String::new(),
             place: Some(place.clone()),
-            backtrace: frames.backtrace(stack),
+            frames: frames.backtrace(stack),
+            ..ThreadView::default()
         };
         let threads =
             vec![view(&race.first, &first, &stacks[0], "first"), view(&race.second, &second, &stacks[1], "second")];
         let mut places = [first, second];
         places.sort();
         RaceView {
-            symptom: Symptom { kind: FailureKind::Race, message, place: places.join("; ") },
+            symptom: Symptom::at(places.join("; "), FailureKind::Race, message),
             threads,
             stacks,
             variable: variable.map(|variable| variable.whole),

@@ -6,7 +6,9 @@ use raddle_protocol::{Results, Stacks, Summary};
 use raddle_report::FailureKind;
 
 use super::observed::Observed;
+use super::said::Said;
 use super::threads::ThreadView;
+use crate::each_test::failure::Assertion;
 use crate::plan::place::Place;
 
 /// One run that is over.
@@ -92,6 +94,8 @@ pub struct Counts {
     pub hash: u64,
     /// How often the starvation guard stepped in.
     pub guard_fired: u64,
+    /// The point from which a fair schedule decided in place of the policy; 0: it never did.
+    pub fair_from: u64,
     /// The most steps between two sequential stretches.
     pub phase: u64,
     /// Which policy of a portfolio decided.
@@ -110,6 +114,7 @@ impl From<&Results> for Counts {
             threads: results.threads.into(),
             hash: results.hash,
             guard_fired: results.guard_fired,
+            fair_from: results.fair_from,
             phase: results.longest_phase(),
             member: results.member.into(),
             notes: results.blind_spots_and_gaps(),
@@ -127,6 +132,7 @@ impl From<&Summary> for Counts {
             threads: summary.threads.into(),
             hash: summary.hash,
             guard_fired: summary.guard_fired,
+            fair_from: summary.fair_from,
             phase: summary.phase,
             member: summary.member,
             notes: summary.blind_spots,
@@ -172,8 +178,10 @@ pub struct Failure {
     pub step: u64,
     /// The threads at that time, if they could be looked at.
     pub threads: Vec<ThreadView>,
-    /// The last lines of standard error.
-    pub stderr: Vec<String>,
+    /// The assertion that did not hold, if the program says which.
+    pub assertion: Option<Assertion>,
+    /// What it printed, as far as it tells something.
+    pub said: Said,
     /// The run's own seed.
     pub run_seed: u64,
     /// What the policy knew.

@@ -20,9 +20,35 @@ pub struct EventPairs {
     curve: Vec<u64>,
     /// Runs that would have needed too much room.
     too_large: u64,
+    /// The fewest steps of each thread in a run.
+    shortest: Vec<u32>,
+    /// How `before` grew, if that is wanted.
+    growth: Option<Vec<Growth>>,
+}
+
+/// A run that has shown more steps of one thread before a step of another than any run had before.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    run: u32,
+    event: Chosen,
+    other: u16,
+    from: u32,
+    to: u32,
+}
+
+/// One event: a thread, and the number of its step from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub thread: u16,
+    pub step: u32,
 }
 
 impl EventPairs {
+    /// Remembers when each order was first shown, for [`EventPairs::curve_of`].
+    pub fn follow_growth(&mut self) {
+        self.growth.get_or_insert_default();
+    }
+
     /// Counts a run, given by the thread of each of its steps.
     pub fn add(&mut self, schedule: impl Iterator<Item = usize> + Clone) {
         let threads = schedule.clone().max().map_or(0, |t| t + 1).max(self.before.len());
@@ -34,6 +60,7 @@ impl EventPairs {
         }
         self.before.resize_with(threads, Vec::new);
         let mut taken = vec![0u32; threads];
+        let run = self.curve.len() as u32;
         for u in schedule {
             let j = taken[u] as usize;
             let rows = &mut self.before[u];
@@ -48,12 +75,23 @@ impl EventPairs {
             for (t, (most, &now)) in row.iter_mut().zip(&taken).enumerate() {
                 if now > *most && t != u {
                     self.covered += u64::from(now - *most);
+                    if let Some(growth) = &mut self.growth {
+                        let event = Chosen { thread: u as u16, step: j as u32 };
+                        growth.push(Growth { run, event, other: t as u16, from: *most, to: now });
+                    }
                     *most = now;
                 }
             }
             taken[u] += 1;
         }
         self.curve.push(self.covered);
+        if self.shortest.is_empty() {
+            self.shortest = taken;
+        } else {
+            // A thread that is not in all runs has no step that is.
+            self.shortest.resize(threads, 0);
+            self.shortest.iter_mut().zip(taken).for_each(|(least, steps)| *least = (*least).min(steps));
+        }
     }
 
     /// Orders that some run has shown.
@@ -81,6 +119,29 @@ impl EventPairs {
     /// What was covered after each run.
     pub fn curve(&self) -> &[u64] {
         &self.curve
+    }
+
+    /// The fewest steps that each thread took in a run: events before that are in all runs.
+    pub fn shortest(&self) -> &[u32] {
+        &self.shortest
+    }
+
+    /// How many orders of two of these events, in different threads, were covered after each run. Empty unless growth
+    /// was followed.
+    pub fn curve_of(&self, chosen: &[Chosen]) -> Vec<u64> {
+        let Some(growth) = &self.growth else { return Vec::new() };
+        let mut fresh = vec![0u64; self.curve.len()];
+        for grown in growth.iter().filter(|grown| chosen.contains(&grown.event)) {
+            let shown = |event: &&Chosen| event.thread == grown.other && (grown.from..grown.to).contains(&event.step);
+            fresh[grown.run as usize] += chosen.iter().filter(shown).count() as u64;
+        }
+        fresh
+            .iter()
+            .scan(0, |covered, fresh| {
+                *covered += fresh;
+                Some(*covered)
+            })
+            .collect()
     }
 
     /// What the second half of the runs added.
@@ -121,6 +182,34 @@ mod tests {
         assert_eq!(pairs.covered(), 6);
         // Lengths 2, 1 and 1: 2 · (2·1 + 2·1 + 1·1).
         assert_eq!(pairs.possible(), 10);
+    }
+
+    #[test]
+    fn chosen_events_are_counted_apart() {
+        let mut rng = Rng::new(5);
+        let chosen = [(0, 0), (0, 2), (1, 1), (2, 0), (2, 3)].map(|(thread, step)| Chosen { thread, step });
+        let mut pairs = EventPairs::default();
+        pairs.follow_growth();
+        let mut shown = BTreeSet::new();
+        for run in 0..30 {
+            let schedule: Vec<usize> = (0..20).map(|_| rng.below(3) as usize).collect();
+            let mut seen: Vec<Chosen> = Vec::new();
+            for &u in &schedule {
+                let step = seen.iter().filter(|event| usize::from(event.thread) == u).count() as u32;
+                let event = Chosen { thread: u as u16, step };
+                let earlier = seen.iter().filter(|earlier| earlier.thread != event.thread && chosen.contains(earlier));
+                if chosen.contains(&event) {
+                    shown.extend(earlier.map(|earlier| (earlier.thread, earlier.step, event.thread, event.step)));
+                }
+                seen.push(event);
+            }
+            add(&mut pairs, &schedule);
+            assert_eq!(pairs.curve_of(&chosen)[run], shown.len() as u64);
+            let least = seen.iter().filter(|event| event.thread == 1).count() as u32;
+            assert!(pairs.shortest()[1] <= least);
+        }
+        // Two pairs of threads with four pairs of events and one with two, in both orders, and one that cannot be.
+        assert_eq!(shown.len(), 2 * (2 * 1 + 2 * 2 + 1 * 2));
     }
 
     #[test]

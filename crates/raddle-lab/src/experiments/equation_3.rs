@@ -17,7 +17,7 @@ use super::{notes, Experiment, Shown};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::commands::write_json;
-use raddle_cli::compare::{Candidate, Comparison};
+use raddle_cli::compare::{suite, Candidate, Comparison};
 use raddle_cli::error::Error;
 
 /// The numbers of steps that are tried.
@@ -43,6 +43,7 @@ pub const EQUATION_3: Experiment = Experiment {
         "it approximates a sum of geometric variables; the same order is a number of heads, whose normal approximation \
          Φ((a−b)/√(a+b)) comes nearer",
     ],
+    counts: None,
     alone: Some(run),
 };
 
@@ -136,7 +137,7 @@ fn walks(a: u64, b: u64, runs: u64, seed: u64) -> u64 {
 
 fn run(args: &arguments::Compare, setup: &Setup) -> Result<Shown, Error> {
     let binary = build(&setup.build_folder()?)?;
-    let candidates: Vec<_> = PAIRS.iter().map(|&(a, b)| candidate(&binary, a, b)).collect();
+    let candidates: Vec<_> = PAIRS.iter().map(|&(a, b)| candidate(&binary, setup.options.seed, a, b)).collect();
     let comparison = setup.compare(args, &candidates, Vec::new())?;
     let rows = rows(&comparison);
     let header =
@@ -179,9 +180,10 @@ fn name(a: u64, b: u64) -> String {
     format!("{a} and {b} steps")
 }
 
-fn candidate(binary: &Path, a: u64, b: u64) -> Candidate {
+fn candidate(binary: &Path, seed: u64, a: u64, b: u64) -> Candidate {
     let words = [binary.as_os_str().to_owned(), OsString::from(a.to_string()), OsString::from(b.to_string())];
-    Candidate { name: name(a, b), command: words.to_vec(), points: None, kind: None, depth: None, rows: Vec::new() }
+    let name = name(a, b);
+    Candidate { seed: Some(suite::seed_of(seed, &name)), ..Candidate::new(name, words.to_vec()) }
 }
 
 fn build(folder: &Path) -> Result<std::path::PathBuf, Error> {

@@ -4,7 +4,7 @@
 use raddle_engine::statistics::pct_bound;
 use raddle_engine::statistics::proportion::at_least;
 
-use super::{notes, Experiment, Shown};
+use super::{notes, told, Experiment, Shown};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::compare::cell::Cell;
@@ -43,6 +43,7 @@ pub const GUARANTEE: Experiment = Experiment {
         "n and k are the largest that 1,000 runs each under random, pct and ppct, and the measured runs, have shown; \
          change points are drawn from that k",
     ],
+    counts: None,
     alone: Some(run),
 };
 
@@ -108,7 +109,7 @@ fn verdict(cell: &Cell, guarantee: f64) -> [String; 2] {
         return ["–".to_string(), "–".to_string()];
     }
     let holds = if holds(cell.failing_runs, cell.runs, guarantee) { "yes" } else { "NO" };
-    [percent(cell.rate()), holds.to_string()]
+    [told(cell, |cell| percent(cell.rate())), holds.to_string()]
 }
 
 /// Whether so few failures are not too unlikely.

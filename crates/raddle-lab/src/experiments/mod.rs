@@ -5,6 +5,7 @@ mod compile;
 mod equation_3;
 mod guarantee;
 mod needlepoint;
+mod packages;
 mod pct;
 mod portfolio;
 mod published;
@@ -12,9 +13,11 @@ mod rare;
 mod shown;
 mod speed;
 mod stride;
+mod stride_theory;
 
 use std::time::Duration;
 
+pub use packages::needed;
 use published::Published;
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::{Defaults, Setup};
@@ -61,6 +64,8 @@ pub struct Experiment {
     pub shows: fn(&Experiment, &Comparison) -> Vec<Vec<String>>,
     /// What to know when reading the table.
     pub remarks: &'static [&'static str],
+    /// What is counted over the whole table, in words.
+    pub counts: Option<fn(&Experiment, &Comparison) -> String>,
     /// It is more than one comparison.
     pub alone: Option<Alone>,
 }
@@ -77,6 +82,8 @@ const PAPERS: &[&Experiment] = &[
     &pct::FIGURE_9,
     &pct::FIGURE_10,
     &pct::FIGURE_11,
+    &stride_theory::PROPOSITION_1,
+    &stride_theory::FIGURE_4,
     &stride::FIGURE_5,
     &stride::FIGURE_6,
     &stride::FIGURE_7,
@@ -86,8 +93,11 @@ const PAPERS: &[&Experiment] = &[
 /// Those that check what we promise.
 const OURS: &[&Experiment] = &[&guarantee::GUARANTEE, &rare::RARE, &portfolio::PORTFOLIO];
 
+/// Those on programs that are not ours.
+const OTHERS: &[&Experiment] = &[&packages::PACKAGES];
+
 fn all() -> impl Iterator<Item = &'static Experiment> {
-    PAPERS.iter().chain(OURS).copied()
+    PAPERS.iter().chain(OURS).chain(OTHERS).copied()
 }
 
 /// The experiments that are meant: a name, several with commas between them, `papers`, `ours` or `all`.
@@ -100,15 +110,22 @@ pub fn named(names: &str) -> Result<Vec<&'static Experiment>, Error> {
     }
 }
 
-/// The title of a page with these.
-pub fn title(wanted: &[&Experiment]) -> &'static str {
-    let own = |experiment: &&Experiment| OURS.iter().any(|ours| ours.name == experiment.name);
-    if wanted.iter().all(own) {
-        "What we promise"
-    } else {
-        "Beside the papers"
+/// The title of a page with these experiments, and what to know before reading it.
+pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
+    let all_in = |group: &[&Experiment]| wanted.iter().all(|one| group.iter().any(|other| other.name == one.name));
+    match () {
+        () if all_in(OURS) => ("What we promise", OWN_PROGRAMS),
+        () if all_in(OTHERS) => ("Packaged programs", PACKAGED),
+        () => ("Beside the papers", OWN_PROGRAMS),
     }
 }
+
+const OWN_PROGRAMS: &str =
+    "Anyone who runs that gets the same shares for all policies that run one thread at a time, where all runs were made \
+     before the time was over; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
+     programs are [ours](corpus.md), written from the papers' descriptions.";
+
+const PACKAGED: &str = "These are programs as Debian ships them. raddle must not accuse them of anything.";
 
 /// The experiment with this name.
 fn find(name: &str) -> Result<&'static Experiment, Error> {
@@ -141,7 +158,8 @@ impl Experiment {
 
     /// Our numbers beside the paper's.
     pub fn beside(&self, comparison: &Comparison) -> Shown {
-        let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(notes(comparison));
+        let counted = self.counts.map(|counts| counts(self, comparison));
+        let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(counted).chain(notes(comparison));
         Shown { title: self.title, rows: (self.shows)(self, comparison), remarks: remarks.collect() }
     }
 
@@ -171,7 +189,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
             many => count(many.len() as u64, "program"),
         };
         let cells = count(cells().count() as u64, "cell");
-        format!("the time was over for {cells}, after {} or more: of {whose}", count(least, "run"))
+        format!("{cells} ran out of time, after {} or more: of {whose}", count(least, "run"))
     });
     left_out.chain(cut).collect()
 }
@@ -191,11 +209,13 @@ fn by_rows(entries: &[Entry], paper: &str, rows: &[&str]) -> Vec<Entry> {
     chosen
 }
 
-/// What a table tells of a cell. When the time was over before anything was found, that is only after how many runs.
+/// What a table says of a cell. Each cell that the limit of time cut has its number of runs beside it; when nothing had
+/// been found by then, that is all.
 fn told(cell: &Cell, text: impl FnOnce(&Cell) -> String) -> String {
     match cell.measured() {
         false => "–".to_string(),
         true if cell.undecided() => format!("– ({})", count(cell.runs, "run")),
+        true if cell.cut_short => format!("{} ({})", text(cell), count(cell.runs, "run")),
         true => text(cell),
     }
 }
@@ -220,7 +240,7 @@ mod tests {
         }
         let names = |group: &str| named(group).expect("is there").iter().map(|e| e.name).collect::<Vec<_>>();
         assert_eq!(names("ours"), names("guarantee, rare, portfolio"));
-        assert_eq!(names("all"), [names("papers"), names("ours")].concat());
+        assert_eq!(names("all"), [names("papers"), names("ours"), names("packages")].concat());
         let error = find("pct-12").err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.starts_with("there is no experiment `pct-12`; did you mean `pct-1"), "{error}");
     }

@@ -79,6 +79,7 @@ pub const PORTFOLIO: Experiment = Experiment {
         "medians are Kaplan and Meier's, over the campaigns; a campaign without a failure counts as more runs than it \
          had",
     ],
+    counts: None,
     alone: Some(run),
 };
 

@@ -25,6 +25,7 @@ pub const RARE: Experiment = Experiment {
     published: &[],
     shows: beside,
     remarks: &["where the random walk finds nothing, it is taken to fail in one run more than it made"],
+    counts: None,
     alone: None,
 };
 

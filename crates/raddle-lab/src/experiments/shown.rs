@@ -48,14 +48,9 @@ impl Shown {
 }
 
 /// The page with all of them: how it was made, and the sections.
-pub fn page(title: &str, command: &str, machine: &str, sections: &[Shown]) -> String {
-    let head = format!(
-        "# {title}\n\nThis page was made by\n\n```text\n{command}\n\
-         ```\n\non {machine}. Who runs that gets the same shares for all policies that run one thread at a time, where the \
-         time was not over before all runs were made; times, and the shares of `stress`, `random-sleep` and `ppct`, \
-         depend on the machine. The programs are \
-         [ours](corpus.md), written from the papers' descriptions.\n"
-    );
+pub fn page((title, introduction): (&str, &str), command: &str, machine: &str, sections: &[Shown]) -> String {
+    let head =
+        format!("# {title}\n\nThis page was made by\n\n```text\n{command}\n```\n\non {machine}. {introduction}\n");
     sections.iter().fold(head, |page, section| page + "\n" + &section.markdown())
 }
 
@@ -72,7 +67,7 @@ mod tests {
     fn a_section_of_a_page() {
         let expected = "## A table\n\n| a | b |\n|---|---|\n| 1 | x\\|y |\n\n- mind this\n";
         assert_eq!(shown().markdown(), expected);
-        let page = page("Beside the papers", "raddle compare", "a machine", &[shown(), shown()]);
+        let page = page(("Beside the papers", "Mind this."), "raddle compare", "a machine", &[shown(), shown()]);
         assert!(page.starts_with("# Beside the papers\n") && page.matches(expected).count() == 2, "{page}");
     }
 

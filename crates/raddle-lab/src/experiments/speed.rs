@@ -59,6 +59,7 @@ const COMMON: Experiment = Experiment {
     published: &[],
     shows: |_, _| Vec::new(),
     remarks: &[],
+    counts: None,
     alone: None,
 };
 
@@ -116,14 +117,8 @@ impl Measured<'_> {
         setup.options.jobs = 1;
         setup.options.max_steps = Some(raddle_schedule::MAX_DECISIONS);
         setup.quiet = true;
-        let candidate = Candidate {
-            name: self.kernel.name.to_string(),
-            command: self.kernel.command(&self.binary),
-            points,
-            kind: None,
-            depth: None,
-            rows: Vec::new(),
-        };
+        let command = self.kernel.command(&self.binary);
+        let candidate = Candidate { points, ..Candidate::new(self.kernel.name.to_string(), command) };
         let comparison = setup.compare(self.args, &[candidate], Vec::new())?;
         let failed = |reason: &str| Error::NotCompared { program: self.kernel.name.into(), reason: reason.into() };
         if let Some(skipped) = comparison.skipped.first() {

@@ -5,8 +5,7 @@ use super::{published, told, Experiment};
 use raddle_cli::compare::cell::Cell;
 use raddle_cli::compare::suite::Entry;
 use raddle_cli::compare::Comparison;
-use raddle_report::words::number;
-use raddle_report::words::percent;
+use raddle_report::words::{count, number, percent};
 
 /// The stride whose most is a thread's length over 3.4.
 pub const STRIDE_3_4: &str = "stride:ratio=3.4";
@@ -29,6 +28,7 @@ pub const FIGURE_5: Experiment = Experiment {
     published: &[],
     shows: steps_and_share,
     remarks: &["the paper draws its numbers; its 41 programs are others. The page of --html has the chart"],
+    counts: None,
     alone: None,
 };
 
@@ -72,8 +72,9 @@ pub const FIGURE_7: Experiment = Experiment {
     remarks: &[
         "the paper's numbers are for its own 41 programs; those that it draws but does not say are left out",
         "pos, urw, surw and portfolio are not in the paper",
-        "where the time was over before anything was found, a program counts as neither found nor missed, and is named \
-         with the runs that there were",
+        "a program is decided when its bug was found or all 10,000 runs were made; where the time was over before that, \
+         nobody knows. A policy with many such programs is slow, and its few misses say nothing for it: policies can be \
+         compared only where none is left",
     ],
     ..FIGURE_5
 };
@@ -131,18 +132,22 @@ fn change(ratio: f64) -> String {
 
 fn missed(experiment: &Experiment, comparison: &Comparison) -> Vec<Vec<String>> {
     let rows = comparison.policies.iter().enumerate().map(|(i, policy)| {
-        let (missed, all) = comparison.missed(i);
+        let score = comparison.score(i);
         let paper = experiment.paper(&[], policy).unwrap_or("–");
         let cells = comparison.programs.iter().filter_map(|program| Some((program, program.cells.get(i)?)));
         let not_found = cells.filter(|(_, cell)| cell.measured() && !cell.found);
-        let names = not_found.map(|(program, cell)| match told(cell, |_| String::new()).as_str() {
-            "" => program.name.clone(),
-            runs => format!("{} {runs}", program.name),
+        let names = not_found.map(|(program, cell)| match cell.cut_short {
+            false => program.name.clone(),
+            true => format!("{} ({})", program.name, count(cell.runs, "run")),
         });
         let names: Vec<_> = names.collect();
-        vec![policy.clone(), format!("{missed} of {all}"), paper.to_string(), names.join(" ")]
+        let numbers = [score.missed, score.decided(), score.undecided].map(|number| number.to_string());
+        let last = [paper.to_string(), names.join(", ")];
+        [policy.clone()].into_iter().chain(numbers).chain(last).collect()
     });
-    std::iter::once(words(&["policy", "missed", "the paper", "which"])).chain(rows).collect()
+    let header =
+        ["policy", "missed", "decided", "not decided", "the paper", "missed, and not decided after how many runs"];
+    std::iter::once(words(&header)).chain(rows).collect()
 }
 
 #[cfg(test)]
@@ -153,10 +158,10 @@ mod tests {
     #[test]
     fn what_the_time_ended_is_neither_found_nor_missed() {
         let mut comparison = sample::comparison();
-        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["2 of 3", "6 of 41", "reorder cut-short"]);
+        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["2", "3", "0", "6 of 41", "reorder, cut-short"]);
         let cell = &mut comparison.programs[0].cells[0];
         (cell.runs, cell.cut_short) = (1, true);
-        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["1 of 2", "6 of 41", "reorder – (1 run) cut-short"]);
+        assert_eq!(missed(&FIGURE_7, &comparison)[1][1..], ["1", "2", "1", "6 of 41", "reorder (1 run), cut-short"]);
         assert_eq!(ratios(&FIGURE_6, &comparison)[1], ["reorder", "– (1 run)", "–", "–"]);
         assert_eq!(steps_and_share(&FIGURE_5, &comparison)[1][2], "– (1 run)");
     }

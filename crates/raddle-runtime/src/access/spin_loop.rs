@@ -194,12 +194,53 @@ pub unsafe fn wait_for_change(me: ThreadId, address: usize) {
     }
 }
 
+/// Thread `me`, which was preempted where it stands, goes on when others have passed so many points, or none of them can.
+///
+/// # Safety
+/// `me` holds the baton.
+pub unsafe fn let_others_go_first(me: ThreadId, points: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let s = scheduler();
+        let now = s.results().points;
+        s.thread(me).waits_until_point = now + points;
+        s.spinning.set(me, true);
+        s.any_spinning = true;
+        s.thread(me).interruptible = true;
+        wait(me, Event::new(EventKind::Yield, 0), Wait::Event, NEVER);
+        let s = scheduler();
+        s.spinning.set(me, false);
+        s.any_spinning = !s.spinning.is_empty();
+        s.thread(me).interruptible = false;
+        s.thread(me).waits_until_point = 0;
+    }
+}
+
+/// Wakes the threads that let others go first, because none of those can.
+#[cold]
+pub fn wake_preempted(s: &mut Scheduler) {
+    let mut k = 0;
+    while let Some(t) = s.spinning.nth(k) {
+        k += 1;
+        if s.threads[t.index()].waits_until_point != 0 {
+            s.wake(t);
+        }
+    }
+}
+
 /// Wakes the threads whose values have changed. Called before each decision while a thread spins.
 #[cold]
 pub fn wake_changed(s: &mut Scheduler) {
     let mut k = 0;
     while let Some(t) = s.spinning.nth(k) {
         k += 1;
+        let until = s.threads[t.index()].waits_until_point;
+        if until != 0 {
+            if s.results().points >= until {
+                s.wake(t);
+            }
+            continue;
+        }
         // SAFETY: the caller holds the baton; only the table of reads is looked at.
         let spins = unsafe { &*core::ptr::addr_of!((*control::state_pointer()).access.spin_loops) };
         if !s.threads[t.index()].woken && spins.changed(t) {

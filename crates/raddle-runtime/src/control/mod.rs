@@ -8,6 +8,7 @@
 //! a thread that it returned must [`leave`], which [`LeaveOnDrop`] does. Where the runtime calls the program, or
 //! something that waits in the kernel, it does so [`unlocked`].
 
+mod fair_turns;
 mod runtime_state;
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -24,7 +25,7 @@ use crate::race;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{Packed, Wait, Wake};
-use crate::signals::kernel as signals;
+use crate::signals::deliver::deliver;
 use crate::switch::gate;
 use crate::{dispatch, switch};
 
@@ -292,6 +293,10 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
     if parallel() {
         return gate::wait(me, event, wait, deadline);
     }
+    // SAFETY: `me` holds the baton.
+    if unsafe { scheduler() }.is_fair {
+        return fair_turns::wait(me, event, wait, deadline);
+    }
     loop {
         // SAFETY: `me` holds the baton; the reference ends before the switch.
         let s = unsafe { scheduler() };
@@ -318,7 +323,7 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
             unsafe { race::through_kernel(me, event.kind, false) };
         }
         if s.threads[me.index()].signals != 0 {
-            signals::deliver(me);
+            deliver(me);
             // While the handler ran, others may have taken what was there.
             if wake == Wake::Go && wait.get().key() != 0 {
                 continue;
@@ -365,6 +370,7 @@ pub fn call_real<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     thread.inside += 1;
     let selector = dispatch::selector(me);
     let before = selector.swap(0, Ordering::Relaxed);
+    sys::answered();
     let result = unlocked(me, call);
     // SAFETY: `me` still holds it: nothing is scheduled inside.
     let thread = unsafe { scheduler() }.thread(me);

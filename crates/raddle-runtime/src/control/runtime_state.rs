@@ -10,10 +10,12 @@ use crate::os::sys;
 use crate::points::thread_keys::Destructors;
 use crate::process::policies;
 use crate::race::Detector;
+use crate::scheduler::fairness::Fair;
 use crate::scheduler::names::Names;
 use crate::scheduler::thread::Thread;
 use crate::scheduler::Scheduler;
-use crate::signals::kernel::Mailbox;
+use crate::signals::mailbox::Mailbox;
+use crate::signals::timers::Timers;
 use crate::signals::Signals;
 use crate::switch;
 use crate::switch::gate::Gate;
@@ -69,12 +71,15 @@ pub struct State {
     /// Thread-local storage of all threads.
     pub segments: Segments,
     mailbox: Mailbox,
+    pub timers: Timers,
     /// What is known of the accesses of an instrumented program.
     pub access: Access,
     pub race: Detector,
     /// The threads of a parallel run at its gate.
     pub gate: Gate,
     pub names: Names,
+    /// What the fair schedule needs, once it has taken over.
+    pub fair: Fair,
 }
 
 /// The state. See the module's text for how long the reference may be kept.

@@ -7,6 +7,9 @@ use crate::signals::action::restorer;
 
 static TEXT_START: AtomicUsize = AtomicUsize::new(0);
 static TEXT_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// Where all of this library lies.
+static OWN_START: AtomicUsize = AtomicUsize::new(0);
+static OWN_END: AtomicUsize = AtomicUsize::new(0);
 /// Where the program was loaded; 0 for one that is not relocated.
 static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// The text of the program.
@@ -54,6 +57,7 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
             } else if executable && (start..start + header.p_memsz as usize).contains(&here) {
                 TEXT_START.store(start, Ordering::Relaxed);
                 TEXT_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
+                note_own_memory(info);
             } else if executable && named(info, b"libc.so") {
                 LIBC_START.store(start, Ordering::Relaxed);
                 LIBC_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
@@ -64,6 +68,26 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
         }
     }
     0
+}
+
+/// This library's object.
+unsafe fn note_own_memory(info: *mut libc::dl_phdr_info) {
+    // SAFETY: libc gives valid program headers.
+    let headers = unsafe { core::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize) };
+    let loaded = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    // SAFETY: as above.
+    let base = unsafe { (*info).dlpi_addr } as usize;
+    let (start, end) = loaded.fold((usize::MAX, 0), |(start, end), header| {
+        let first = base + header.p_vaddr as usize;
+        (start.min(first), end.max(first + header.p_memsz as usize))
+    });
+    OWN_START.store(start / 4096 * 4096, Ordering::Relaxed);
+    OWN_END.store(end.next_multiple_of(4096), Ordering::Relaxed);
+}
+
+/// Where all of this library lies: its text and its data.
+pub fn own_memory() -> core::ops::Range<usize> {
+    OWN_START.load(Ordering::Relaxed)..OWN_END.load(Ordering::Relaxed)
 }
 
 /// Whether an object's path contains a name.

@@ -97,6 +97,15 @@ impl Waiters {
         self.of(key).filter(|&t| wanted(t)).min_by_key(|t| self.links[t.index()].arrival)
     }
 
+    /// How many threads have waited longer than `t` for the same.
+    pub fn rank(&self, t: ThreadId) -> u64 {
+        let Link { key, arrival, .. } = self.links[t.index()];
+        if key == 0 {
+            return 0;
+        }
+        self.of(key).filter(|other| self.links[other.index()].arrival < arrival).count() as u64
+    }
+
     /// A copy-free way to walk over a chain while its members may be removed.
     pub fn after(&self, key: usize, at: Option<ThreadId>) -> Option<ThreadId> {
         let at = at.map_or(self.head[bucket(key)], |t| self.links[t.index()].next);

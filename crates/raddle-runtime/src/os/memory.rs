@@ -20,9 +20,48 @@ pub fn is_shared(address: usize) -> bool {
     shared
 }
 
-/// Calls `visit` with each line of /proc/self/maps, until it returns false.
-pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) {
-    each_line(c"/proc/self/maps", visit);
+/// Where the runtime puts memory of its own, and nothing else is.
+pub const RUNTIME: Range<usize> = 0x2000_0000_0000..0x2100_0000_0000;
+
+/// A mapping of this process.
+pub struct Mapping<'a> {
+    pub range: Range<usize>,
+    /// `rwxp`, or a dash for what is missing, and `s` for one that is shared: as a number.
+    pub permissions: u32,
+    path: &'a [u8],
+}
+
+impl<'a> Mapping<'a> {
+    /// What a line of /proc/self/maps says.
+    pub fn parse(line: &'a [u8]) -> Option<Mapping<'a>> {
+        let (range, rest) = range(line)?;
+        let permissions = u32::from_le_bytes(rest.as_bytes().get(..4)?.try_into().ok()?);
+        // Behind the permissions, the offset, the device and the inode.
+        let mut fields = line.splitn(6, |&byte| byte == b' ');
+        let path = fields.nth(5).unwrap_or(b"").trim_ascii();
+        Some(Mapping { range, permissions, path })
+    }
+
+    /// Whether processes can share it.
+    pub fn is_shared(&self) -> bool {
+        self.permissions >> 24 == u32::from(b's')
+    }
+
+    /// Whether a file is behind it, which other processes may open.
+    pub fn has_file(&self) -> bool {
+        // What is mapped without a file and shared has one of the kernel's that nothing else can open.
+        !self.path.is_empty() && !self.path.starts_with(b"[") && self.path != b"/dev/zero (deleted)"
+    }
+
+    /// Whether the kernel writes it: clocks, and what reads them.
+    pub fn is_kernels(&self) -> bool {
+        self.path.starts_with(b"[v")
+    }
+}
+
+/// Calls `visit` with each line of /proc/self/maps, until it returns false. Returns whether there were any.
+pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    each_line(c"/proc/self/maps", visit)
 }
 
 /// Calls `visit` with each line of a file, until it returns false. Returns whether there is anything to read.
@@ -124,6 +163,19 @@ fn range(line: &[u8]) -> Option<(Range<usize>, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mappings_are_told_apart() {
+        let of = |line: &'static [u8]| Mapping::parse(line).expect("a mapping");
+        let heap = of(b"5000-7000 rw-p 00000000 00:00 0                          [heap]");
+        assert_eq!((heap.range.clone(), heap.is_shared(), heap.has_file()), (0x5000..0x7000, false, false));
+        let own = of(b"5000-7000 rw-s 00000000 00:01 77                         /dev/zero (deleted)");
+        assert_eq!((own.is_shared(), own.has_file()), (true, false));
+        let file = of(b"5000-7000 rw-s 00000000 00:01 77 /tmp/a b");
+        assert_eq!((file.is_shared(), file.has_file()), (true, true));
+        assert!(of(b"7000-8000 r--p 00000000 00:00 0    [vvar]").is_kernels() && !heap.is_kernels());
+        assert!(!of(b"7000-8000 rw-p 00000000 00:00 0 ").has_file());
+    }
 
     #[test]
     fn finds_the_mapping_of_an_address() {

@@ -2,7 +2,9 @@
 //! and what the loader has loaded.
 
 pub mod executable;
+pub mod instruction;
 pub mod memory;
 pub mod objects;
+pub mod out_of_line;
 pub mod output;
 pub mod sys;

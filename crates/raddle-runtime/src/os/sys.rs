@@ -5,7 +5,7 @@
 //! only ones that syscall user dispatch lets through.
 
 use core::arch::asm;
-use core::sync::atomic::AtomicU32;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use libc::{
     SYS_clock_gettime, SYS_exit_group, SYS_futex, SYS_getpid, SYS_gettid, SYS_kill, SYS_mmap, SYS_open, SYS_prctl,
@@ -18,6 +18,9 @@ pub use libc::{
 /// As for the system call itself.
 #[inline]
 pub unsafe fn syscall6(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    if !is_about_memory_or_order(n) {
+        answered();
+    }
     let result;
     // SAFETY: the kernel clobbers rcx and r11 only; memory effects are the caller's business.
     unsafe {
@@ -25,6 +28,48 @@ pub unsafe fn syscall6(n: i64, a: usize, b: usize, c: usize, d: usize, e: usize,
              in("r10") d, in("r8") e, in("r9") f, lateout("rcx") _, lateout("r11") _, options(nostack));
     }
     result
+}
+
+/// Answers that this process got from outside.
+static ANSWERS: AtomicU64 = AtomicU64::new(0);
+
+/// How many answers this process got from outside: each is the result of a system call, the program's own or one that is
+/// made for it, or the time. Between two equal numbers the kernel's state has not changed by what the program did.
+pub fn answers() -> u64 {
+    ANSWERS.load(Ordering::Relaxed)
+}
+
+/// The program gets an answer from outside.
+#[inline(always)]
+pub fn answered() {
+    // One thread at a time comes here where the number matters; elsewhere some may be lost.
+    ANSWERS.store(ANSWERS.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+/// Makes system calls that the program does not see, so that they are no answers.
+pub fn unseen<R>(calls: impl FnOnce() -> R) -> R {
+    let before = answers();
+    let result = calls();
+    ANSWERS.store(before, Ordering::Relaxed);
+    result
+}
+
+/// Calls whose whole effect is in what memory there is, or in which thread goes next; and names that never change.
+#[inline(always)]
+const fn is_about_memory_or_order(n: i64) -> bool {
+    matches!(
+        n,
+        libc::SYS_futex
+            | libc::SYS_mmap
+            | libc::SYS_munmap
+            | libc::SYS_mprotect
+            | libc::SYS_mremap
+            | libc::SYS_madvise
+            | libc::SYS_brk
+            | libc::SYS_sched_yield
+            | libc::SYS_gettid
+            | libc::SYS_getpid
+    )
 }
 
 /// [`syscall6`] with the number of arguments as written.
@@ -121,6 +166,20 @@ pub fn run_on(tid: i32, cores: u64) {
 pub fn getpid() -> i32 {
     // SAFETY: no arguments.
     unsafe { syscall!(SYS_getpid) as i32 }
+}
+
+/// Kills a child of this process. Returns whether there is one of this number: what /proc shows may be the processes of
+/// another namespace, and a child that was waited for is another process by now.
+pub fn kill_child(pid: i32) -> bool {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: only asks; then a signal to a process that has not been waited for.
+    unsafe {
+        let ours = pid > 1 && syscall!(libc::SYS_waitid, libc::P_PID, pid, 0, options, 0) == 0;
+        if ours {
+            syscall!(SYS_kill, pid, libc::SIGKILL);
+        }
+        ours
+    }
 }
 
 /// Closes one of our own descriptors; a negative number is ignored.
@@ -250,6 +309,23 @@ pub fn map_at(address: usize, size: usize) -> *mut u8 {
         exit_group(125);
     }
     address as *mut u8
+}
+
+/// Whether an id is that of a thread of this process, or of the process that forked it.
+pub fn is_own_thread(tid: i32) -> bool {
+    // SAFETY: signal 0 only asks.
+    tid > 0 && unsafe { syscall!(SYS_tgkill, getpid(), tid, 0) == 0 || syscall!(libc::SYS_getppid) == tid as isize }
+}
+
+/// Goes back to what a signal has interrupted, past all frames above.
+///
+/// # Safety
+/// `sp` is the stack pointer of a signal handler that has returned; nothing in the frames above needs to be dropped.
+pub unsafe fn return_from_signal(sp: usize) -> ! {
+    // SAFETY: the caller's promise.
+    unsafe {
+        core::arch::asm!("mov rsp, {}", "syscall", in(reg) sp, in("rax") libc::SYS_rt_sigreturn, options(noreturn));
+    }
 }
 
 #[cfg(test)]

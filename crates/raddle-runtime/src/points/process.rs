@@ -30,13 +30,7 @@ extern "C" {
 /// A child is alone from its first instruction on, before the program's own fork handlers run.
 pub fn prepare() {
     unsafe extern "C" fn child() {
-        if control::mode() == control::Mode::Controlled {
-            crate::signals::alternate::become_child();
-            if !control::parallel() {
-                super::restartable::give_back();
-            }
-            control::pass_through();
-        }
+        become_child();
     }
     // SAFETY: handlers run in the order of registration, and ours is the first.
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
@@ -50,6 +44,17 @@ pub fn adopt_children() {
     s.escaped(Escape::Children);
 }
 
+/// The calling process is a child, and runs as if alone.
+pub fn become_child() {
+    if control::mode() == control::Mode::Controlled {
+        crate::signals::kernel::become_child();
+        if !control::parallel() {
+            super::restartable::give_back();
+        }
+        control::pass_through();
+    }
+}
+
 /// The process is about to end: other threads may still run before that.
 fn last_point(me: ThreadId) {
     point(me, EventKind::ProcessExit, 0);
@@ -57,7 +62,7 @@ fn last_point(me: ThreadId) {
 
 /// Calls something that makes a child process: the child runs as if alone. Unlike in other calls of
 /// the real library, the program's own handlers run in there (pthread_atfork), under control.
-unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+pub unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     point(me, EventKind::Fork, 0);
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -261,8 +266,9 @@ unsafe fn run_shell(me: ThreadId, command: *const c_char) -> Result<c_int, Cance
         };
         if waited.is_err() {
             // As the real function when it is cancelled.
-            crate::syscall!(sys::SYS_kill, pid, libc::SIGKILL);
-            crate::syscall!(libc::SYS_wait4, pid, 0, 0, 0);
+            if sys::kill_child(pid) {
+                crate::syscall!(libc::SYS_wait4, pid, 0, 0, 0);
+            }
         }
         super::signal::set_mask(me, mask);
         waited.map(|result| if result < 0 { super::fail(-result as c_int) } else { status })
@@ -271,6 +277,7 @@ unsafe fn run_shell(me: ThreadId, command: *const c_char) -> Result<c_int, Cance
 
 /// Fills a buffer from the run's seed.
 pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
+    sys::answered();
     for i in 0..size {
         // SAFETY: the caller's buffer and the baton.
         unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };

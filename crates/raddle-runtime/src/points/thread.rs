@@ -246,6 +246,7 @@ unsafe fn end(me: ThreadId) {
             dispatch::disarm(me);
         }
         race::ended(me, join_key(me));
+        control::state().signals.queue.forget_thread(me);
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);
@@ -256,6 +257,8 @@ unsafe fn end(me: ThreadId) {
         if detached {
             scheduler().pointers.remove(pointer);
         }
+        LAST_ENDED.store(u32::from(me.0) + 1, Ordering::Relaxed);
+        LAST_POINTER.store(pointer, Ordering::Relaxed);
         s.progressed();
         s.changed(join_key(me));
         if s.alive == 0 {
@@ -279,6 +282,17 @@ unsafe fn end(me: ThreadId) {
         DYING.set(word);
         control::baton(next).give();
     }
+}
+
+/// The thread that took its last step last, plus one, and its thread pointer.
+static LAST_ENDED: AtomicU32 = AtomicU32::new(0);
+static LAST_POINTER: AtomicUsize = AtomicUsize::new(0);
+
+/// The thread with this thread pointer that has ended and is still on its way out: of a detached one nothing else
+/// is known.
+pub fn ended_at(pointer: usize) -> Option<ThreadId> {
+    let id = LAST_ENDED.load(Ordering::Relaxed).checked_sub(1)?;
+    (LAST_POINTER.load(Ordering::Relaxed) == pointer).then_some(ThreadId(id as u16))
 }
 
 /// The thread that goes on when the fiber that leaves through libc has left, plus one.
@@ -367,7 +381,7 @@ pub(super) unsafe fn create(
             pthread_attr_getdetachstate(attributes, &mut detached);
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
-        thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        thread.signal_mask = super::signal::mask_in(attributes).unwrap_or(scheduler().threads[me.index()].signal_mask);
         if control::parallel() {
             gate::park_until_created(child);
         }
@@ -406,7 +420,10 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
         if thread.detached {
             return Ok(EINVAL);
         }
-        if other == me || thread.joining == u32::from(me.0) + 1 {
+        // A request that is pending ends one of the two waits.
+        let joins_me = thread.joining == u32::from(me.0) + 1 && !thread.cancel_requested;
+        let is_ending = thread.cancel_requested && !scheduler().threads[me.index()].cancel_disabled;
+        if (other == me || joins_me) && !is_ending {
             return Ok(EDEADLK);
         }
         if thread.joined {

@@ -123,7 +123,6 @@ fn ready_main() {
     points::thread_attributes::adopt_main();
     points::restartable::adopt_main();
     points::alarm::take_over();
-    crate::points::tick::prepare();
 }
 
 /// Starts the run in the calling thread, which is ready.

@@ -67,6 +67,9 @@ impl Scheduler {
         self.expire();
         if self.any_spinning {
             spin_loop::wake_changed(self);
+            if self.enabled.is_empty() {
+                spin_loop::wake_preempted(self);
+            }
             if self.enabled.is_empty() && self.next_deadline().is_none() {
                 spin_loop::wake_all(self);
             }
@@ -106,6 +109,10 @@ impl Scheduler {
             self.next_phase();
         }
         let (step, points) = (self.results().steps + u64::from(opened), self.results().points);
+        if self.is_fair && self.takes_turns() {
+            let (chosen, fired) = (self.fair_choice(me), self.results().guard_fired);
+            return self.count_step(chosen, step, fired);
+        }
         let point = Point {
             current: me,
             enabled: &self.enabled,
@@ -131,6 +138,12 @@ impl Scheduler {
         if let Some(divergence) = diverged {
             failure::diverged(self, divergence);
         }
+        self.count_step(chosen, step, fired)
+    }
+
+    /// The chosen thread takes a step, after `step` others.
+    #[inline(always)]
+    fn count_step(&mut self, chosen: ThreadId, step: u64, fired: u64) -> ThreadId {
         debug_assert!(self.enabled.contains(chosen));
         self.enabled.settle();
         let decision = Decision::new(chosen, self.pending[chosen.index()].kind);
@@ -191,9 +204,20 @@ impl Scheduler {
     /// own.
     #[cold]
     pub fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
+        let picked = match self.takes_turns() {
+            true => Some(self.fair_waiter(waiters)),
+            false => self.chosen_waiter(waiters),
+        }?;
+        let decision = Decision::new(picked, EventKind::Woken);
+        self.results().steps += 1;
+        self.record(decision);
+        Some(picked)
+    }
+
+    fn chosen_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         // SAFETY: written in `start`.
         let decider = unsafe { self.decider.assume_init_mut() };
-        let picked = match decider {
+        match decider {
             // SAFETY: written in `restart`.
             _ if self.run_kind == RunKind::Repeated => {
                 unsafe { self.repeat_replay.assume_init_mut() }.choose_waiter(waiters)
@@ -203,11 +227,18 @@ impl Scheduler {
             Decider::Replay(replay) => replay.choose_waiter(waiters),
             // A parallel run leaves it to the model.
             Decider::ParallelReplay(_) => None,
-        }?;
-        let decision = Decision::new(picked, EventKind::Woken);
-        self.results().steps += 1;
-        self.record(decision);
-        Some(picked)
+        }
+    }
+
+    /// Whether the fair schedule decides, and not a recording of what it decided.
+    fn takes_turns(&mut self) -> bool {
+        // SAFETY: written in `start`.
+        let recorded = match unsafe { self.decider.assume_init_mut() } {
+            Decider::Explore(_) => false,
+            Decider::Replay(_) => self.run_kind == RunKind::Counted,
+            Decider::ParallelReplay(order) => order.next().is_some(),
+        };
+        self.is_fair && !recorded && self.run_kind != RunKind::Repeated
     }
 
     /// The policy whose runs count, if it decides in this run.
@@ -359,6 +390,7 @@ impl Scheduler {
             || self.names_objects
             || control::parallel()
             || self.futile != 0
+            || self.is_fair
             || self.run_kind != RunKind::Counted
             || !self.enabled.contains(me)
         {
@@ -403,7 +435,6 @@ impl Scheduler {
 
     #[cold]
     pub(super) fn limit_reached(&mut self) {
-        let stuck = !self.open_world && self.results().points - self.progress_at > self.settings().run.max_steps / 2;
-        failure::stop(self, if stuck { Outcome::Livelock } else { Outcome::StepLimit });
+        failure::stop(self, Outcome::StepLimit);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod clock;
 mod decide;
+pub mod fairness;
 mod idle;
 pub mod names;
 mod parallel;
@@ -17,7 +18,6 @@ pub mod timers;
 mod waits;
 
 use core::mem::MaybeUninit;
-use core::sync::atomic::Ordering;
 
 use raddle_core::decorators::replay::Replay;
 use raddle_core::policy::Policy;
@@ -27,8 +27,10 @@ use raddle_protocol::{Block, Escape, Results, Settings};
 use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
+use crate::points::misuse::Destroyed;
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
+use crate::signals::lend::lent;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
 use decide::Decider;
@@ -57,6 +59,8 @@ pub struct Scheduler {
     pub foreign_threads: bool,
     /// A thread's system calls were let through for one call and are to be trapped again.
     pub trap_again: bool,
+    /// A fair schedule has taken over: see [`fairness`].
+    pub is_fair: bool,
     /// The run looks for data races.
     pub detects: bool,
     /// The program is instrumented: accesses to memory are visible.
@@ -125,6 +129,8 @@ pub struct Scheduler {
     pub threads: [Thread; MAX_THREADS],
     /// The threads that read the same values again and again, and wait for a change: see `access::spin_loop`.
     pub spinning: EnabledSet,
+    /// Who destroyed which objects.
+    pub destroyed: Destroyed,
 }
 
 /// Makes what follows it start on a page.
@@ -143,6 +149,12 @@ impl Scheduler {
     pub fn settings(&self) -> &Settings {
         // SAFETY: as for `results`.
         unsafe { &(*self.block).settings }
+    }
+
+    /// Whether it is noted who takes which lock.
+    #[inline(always)]
+    pub fn notes_lock_words(&self) -> bool {
+        self.settings().flags & raddle_protocol::settings::flag::LOCK_WORDS != 0
     }
 
     /// The block, for reading and for its atomics.
@@ -266,7 +278,7 @@ impl Scheduler {
                 // SAFETY: on the stack of a thread that waits.
                 let Polled { test, context, .. } = unsafe { *polled };
                 // SAFETY: the context lives on the waiting thread's stack; tests do not block.
-                if !self.threads[t.index()].woken && unsafe { test(context) } {
+                if !self.threads[t.index()].woken && lent(t, || unsafe { test(context) }) {
                     self.wake(t);
                     found = true;
                 }
@@ -278,8 +290,7 @@ impl Scheduler {
     #[cold]
     fn poll_outside_periodically(&mut self) {
         signals::look(self);
-        // SAFETY: mapped since `start`.
-        unsafe { (*self.block).control.heartbeat.fetch_add(1, Ordering::Relaxed) };
+        self.suspect();
         // What this process has just done itself comes from inside, and is polled by `decide`.
         if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);

@@ -1,11 +1,11 @@
-//! Accounts of progress: which threads only spin, and when all do.
+//! Accounts of progress: which threads only spin, and when all seem to.
+//!
+//! Operations are counted, not states. So nothing follows from it except who is scheduled when, and that time may pass.
 
 use raddle_core::ThreadId;
-use raddle_protocol::Outcome;
 
 use super::Scheduler;
 use crate::os::sys;
-use crate::process::failure;
 
 /// What an access of an instrumented program weighs as progress. A loop that looks for work and yields makes
 /// dozens of them in each turn, and few calls.
@@ -14,17 +14,17 @@ pub(super) const ACCESS: u32 = 1;
 const OPERATION: u32 = 8;
 /// Operations after which an earlier one without progress is forgotten.
 const FORGIVEN: u32 = 8 * OPERATION;
-/// After this many operations in a row with progress, by weight, a thread is not in a livelock.
+/// After this many operations in a row with progress, by weight, a thread gets somewhere.
 const BUSY: u32 = 64 * OPERATION;
 /// Operations without progress, for each thread that runs, after which all of them only spin. Locks and pools that
 /// spin before they park yield up to 32 times first.
 pub(super) const BACK_OFF: u64 = 32;
-/// Points without any progress after which the run counts as a livelock.
-const LIVELOCK: u64 = 100_000;
+/// Points without any progress after which the run may be in a livelock.
+pub(super) const LIVELOCK: u64 = 100_000;
 /// Operations without progress after which even a single thread is looked at closely.
 pub(super) const PATIENCE: u64 = 64;
 impl Scheduler {
-    /// A thread made progress, so this is not a livelock.
+    /// A thread made progress.
     pub fn progressed(&mut self) {
         self.progress_at = self.results().points;
         self.futile = 0;
@@ -38,12 +38,21 @@ impl Scheduler {
         thread.since_futile = 0;
     }
 
+    /// The thread has used up CPU time without a point.
+    pub fn spins_silently(&mut self, me: ThreadId) {
+        let thread = self.thread(me);
+        thread.gives_way = true;
+        thread.spins = thread.spins.saturating_add(1);
+        thread.since_futile = 0;
+    }
+
     /// Accounts for the progress of the thread's last operation.
     #[inline(always)]
     pub(super) fn account(&mut self, me: ThreadId) {
         let thread = &mut self.threads[me.index()];
         if thread.was_futile {
             thread.was_futile = false;
+            thread.gives_way = true;
             self.futile += 1;
             return;
         }
@@ -58,7 +67,7 @@ impl Scheduler {
         }
     }
 
-    /// All running threads only spin: lets time pass for the sleeping ones, or reports a livelock.
+    /// All running threads only spin: lets time pass for the sleeping ones, or a fair schedule take over.
     pub(crate) fn nothing_progresses(&mut self) {
         if let Some(deadline) = self.next_deadline() {
             self.futile = 0;
@@ -70,8 +79,9 @@ impl Scheduler {
         } else if self.open_world {
             // Another process, or a thread that is not ours, may be what is waited for.
             sys::give_way();
-        } else if self.results().points - self.progress_at > LIVELOCK {
-            failure::stop(self, Outcome::Livelock);
+            self.recheck();
+        } else {
+            self.suspect();
         }
     }
 }

@@ -111,6 +111,7 @@ impl Scheduler {
         self.ending = false;
         self.progress_at = 0;
         self.futile = 0;
+        self.forget_fairness();
         self.enabled.clear();
         self.enabled.set(ThreadId::MAIN, true);
         self.polled.clear();
@@ -118,13 +119,16 @@ impl Scheduler {
             self.spinning.clear();
         }
         self.timers.clear();
+        crate::signals::kernel::forget_run();
         self.spin_sampler.reset();
+        self.destroyed.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
         main.wait = Wait::None.pack();
         main.wake = Wake::Go;
         main.woken = false;
         main.was_futile = false;
+        main.gives_way = false;
         main.spins = 0;
         main.since_futile = 0;
         main.deadline = NEVER;
@@ -141,6 +145,7 @@ impl Scheduler {
         results.hash = FIRST_HASH;
         results.log_len = 0;
         results.guard_fired = 0;
+        results.fair_from = 0;
         results.escapes = 0;
         results.blind_spots = 0;
         results.message_len = 0;

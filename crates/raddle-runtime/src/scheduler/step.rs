@@ -29,7 +29,7 @@ impl Scheduler {
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         let waits = self.polled.is_empty() && self.futile < PATIENCE && signals::next_alarm() == NEVER;
-        waits && !self.replays_parallel
+        waits && !self.replays_parallel && !self.is_fair
     }
 
     /// Notes what `me` is about to do. Returns whether what it needs is there.

@@ -107,6 +107,11 @@ impl Packed {
         }
     }
 
+    /// As it is kept.
+    pub fn words(self) -> [usize; 2] {
+        [self.kind, self.what]
+    }
+
     /// Whether it is a [`Wait::Mutex`].
     #[inline(always)]
     pub fn is_mutex(self) -> bool {
@@ -180,6 +185,8 @@ pub struct Thread {
     pub detached: bool,
     /// Its last operation made no progress.
     pub was_futile: bool,
+    /// An operation without progress was its last, as far as the fair schedule has looked.
+    pub gives_way: bool,
     /// In a parallel run: it waits at a point.
     pub parked: bool,
     /// On OS threads: it counts as blocked, in something that is not modelled.
@@ -208,6 +215,8 @@ pub struct Thread {
     pub inside: u32,
     /// Recent operations without progress.
     pub spins: u32,
+    /// It was preempted without a point, and lets others go first up to the point with this number; 0: it does not.
+    pub waits_until_point: u64,
     /// In a parallel run: the number of its last point.
     pub last_point: u64,
     /// Operations since the last one without progress, by weight.
@@ -255,6 +264,10 @@ pub struct Thread {
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
     pub signal_mask: u64,
+    /// It is in a call with a signal mask of the call's own, and no handler has run.
+    pub in_masked_call: bool,
+    /// The mask that holds after the call.
+    pub mask_after_call: u64,
     /// Not zero if signals may be pending for it.
     pub signals: u64,
     /// Handlers that have run.

@@ -14,6 +14,7 @@ pub mod fiber;
 pub mod gate;
 pub mod identity;
 pub mod os_threads;
+pub mod own_stack;
 mod placement;
 pub mod thread_storage;
 pub mod uncontrolled_call;

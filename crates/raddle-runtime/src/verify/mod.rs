@@ -34,6 +34,7 @@ use crate::scheduler::thread::{Life, Wait, Wake};
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::scheduler::timers::Timers;
 use crate::scheduler::Scheduler;
+use crate::switch::own_stack;
 
 /// Up to this many threads, every decision is checked whole.
 const FEW: usize = 64;
@@ -201,7 +202,12 @@ pub fn departed(s: &mut Scheduler, me: ThreadId) {
     insist(running(s, me));
     if crate::switch::fibers() {
         let here = 0u8;
-        insist(standing(s, &book.stacks, me, sys::thread_pointer(), &raw const here as usize));
+        let mut sp = &raw const here as usize;
+        if own_stack::contains(sp) {
+            // SAFETY: `me` holds the baton, and this field is nobody else's at present.
+            sp = unsafe { state() }.fair.stack_pointers[me.index()];
+        }
+        insist(standing(s, &book.stacks, me, sys::thread_pointer(), sp));
     }
 }
 
@@ -449,6 +455,10 @@ fn objects(s: &Scheduler) -> Verified {
         }
         // SAFETY: the program keeps an object alive while threads wait for it.
         let (holder, robust) = unsafe { ((*mutex).holder(), (*mutex).robust()) };
+        // SAFETY: as above.
+        if unsafe { (*mutex).protected() } {
+            continue;
+        }
         of(t, same("waits for a mutex that nobody holds", holder != 0, true))?;
         // A thread that locked it before the run, or outside control, left its kernel id.
         let Some(holder) = s.threads[..s.created].get(holder as usize - 1) else { continue };
