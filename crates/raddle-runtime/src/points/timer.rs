@@ -9,13 +9,13 @@ use core::mem::MaybeUninit;
 
 use libc::{itimerspec, EINVAL};
 use raddle_core::{Event, EventKind};
-use raddle_protocol::{Escape, OsReason};
+use raddle_protocol::{Escape, Fallback, OsReason};
 
 use super::time::{from_now, nanoseconds, valid_for_kernel};
 use super::{fail, thread};
 use crate::control::{self, call_real, scheduler, state, wait, LeaveOnDrop};
 use crate::os::sys;
-use crate::process::failure;
+use crate::process::{failure, forkable};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
 use crate::signals::kernel::plan_next;
@@ -239,6 +239,8 @@ interpose! {
         state().signals.kernel_timer = true;
         scheduler().escaped(Escape::Timers);
         call_real(me, || real!(timer_create: fn(c_int, *const SignalEvent, *mut *mut c_void) -> c_int)(clock, event, name))
+    } before {
+        forkable::note(Fallback::Timers);
     }
 
     /// Arms a timer.
