@@ -57,13 +57,17 @@ fn not_understood(error: &clap::Error) -> u8 {
 }
 
 fn status_of(result: Result<u8, Error>) -> u8 {
-    match result {
-        Ok(status) => status,
-        Err(error) => {
-            eprintln!("{} {error}", console::style("error:").for_stderr().red().bold());
-            error.exit_code()
-        }
-    }
+    let status = result.unwrap_or_else(|error| {
+        eprintln!("{} {error}", console::style("error:").for_stderr().red().bold());
+        error.exit_code()
+    });
+    unless_interrupted(status)
+}
+
+/// The exit status of a command: this one, unless a signal asked it to stop. What was cut off has not passed, and a
+/// shell or a CI system is to see that it was stopped.
+pub fn unless_interrupted(status: u8) -> u8 {
+    display::interrupt::status().unwrap_or(status)
 }
 
 fn execute(command: &Command) -> Result<u8, Error> {

@@ -28,6 +28,13 @@ fn programs_that_cannot_be_controlled() {
     check(&folder, &["test", "--", "./"], 2, &["it is a directory"]);
     check(&folder, &["test", "--", empty.to_str().expect("text")], 2, &["it is not executable"]);
     check(&folder, &["test", "--", "./script"], 2, &["it is a script", "/bin/sh -e SCRIPT"]);
+    // A name that PATH does not have is one of this folder, with and without dashes.
+    check(&folder, &["test", "--", "script"], 2, &["it is a script"]);
+    check(&folder, &["test", "./script", "--", "-x"], 2, &["it is a script"]);
+    let shims = folder.path().join(".pyenv/shims");
+    std::fs::create_dir_all(&shims).expect("a folder");
+    std::fs::copy(&script, shims.join("python")).expect("copied");
+    check(&folder, &["test", ".pyenv/shims/python"], 2, &["it is a shim", "raddle test -- \"$(pyenv which python)\""]);
 }
 
 #[test]
@@ -48,7 +55,10 @@ fn options_that_make_no_sense() {
         check(&folder, &[&["test"], options, &["--", "/bin/true"]].concat(), 2, texts);
     };
     test(&["--runs", "0"], &["--runs 0 makes no sense"]);
-    test(&["--runs", "many"], &["invalid value 'many'"]);
+    test(&["--runs", "many"], &["invalid value 'many'", "1e6"]);
+    test(&["--time", "5x"], &["invalid value '5x'", "5s"]);
+    test(&["--check", "no-such-command -q"], &["there is no command `no-such-command`"]);
+    test(&["--check", "grep 'x"], &["the check `grep 'x` cannot be run: the shell does not understand it"]);
     test(&["--jobs", "0"], &["--jobs 0 makes no sense"]);
     test(&["--time", "-1"], &["--time -1 makes no sense"]);
     test(&["--policy", "ptc"], &["there is no policy `ptc`", "did you mean `pct`?"]);
@@ -116,8 +126,8 @@ fn schedules_that_cannot_be_read() {
     folder.file("empty.schedule", "");
     folder.file("other.schedule", "raddle schedule 9\n");
     folder.file("binary.schedule", b"\x7fELF\xff\xff");
-    check(&folder, &["replay", "none.schedule"], 2, &["none.schedule"]);
-    check(&folder, &["replay", "."], 2, &[]);
+    check(&folder, &["replay", "none.schedule"], 2, &["none.schedule: there is no such file; give a schedule file"]);
+    check(&folder, &["replay", "."], 2, &["it is a folder"]);
     check(&folder, &["replay", "empty.schedule"], 2, &["line 1, column 1", "found the end of the file"]);
     check(&folder, &["replay", "other.schedule"], 2, &["line 1, column 17: expected version 1"]);
     check(&folder, &["replay", "binary.schedule"], 2, &["line 1, column 5: expected text in UTF-8"]);

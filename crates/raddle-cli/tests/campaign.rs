@@ -3,6 +3,7 @@
 mod support;
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -347,21 +348,134 @@ fn nothing_outlives_a_campaign() {
 }
 
 #[test]
-fn an_interrupt_ends_with_the_summary() {
+fn a_signal_ends_with_the_summary_and_its_exit_status() {
     let folder = Folder::new();
     folder.program("good", &counting(""));
-    // This many runs would take hours, so only the interrupt can end the campaign.
-    let arguments = ["test", "--runs", "100000000", "--jobs", "2", "--", "./good"];
-    let mut command = folder.raddle_with_runtime(&arguments);
+    for (signal, status) in [(libc::SIGINT, 130), (libc::SIGTERM, 143), (libc::SIGHUP, 129)] {
+        // This many runs would take hours, so only the signal can end the campaign.
+        let arguments = ["test", "--runs", "100000000", "--jobs", "2", "--json", "it.json", "--", "./good"];
+        let mut command = folder.raddle_with_runtime(&arguments);
+        // A group of its own, as `timeout` and shells make it.
+        let child = command.stdout(Stdio::piped()).process_group(0).spawn().expect("raddle runs");
+        std::thread::sleep(Duration::from_millis(500));
+        let id = child.id() as i32;
+        // As `timeout` does it: to the process, and then to the group, which it is in.
+        // SAFETY: sends signals to a child of ours and to its group.
+        unsafe {
+            libc::kill(id, signal);
+            libc::kill(-id, signal);
+        }
+        let output = child.wait_with_output().expect("ends");
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{said}");
+        assert!(said.starts_with("no failure in ") && said.contains("(interrupted)"), "{said}");
+        let text = std::fs::read_to_string(folder.path().join("it.json")).expect("a file");
+        let report: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&report["end"], &report["runs_planned"]), (&"interrupted".into(), &100_000_000.into()));
+        assert_eq!(processes(&folder), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn what_is_ignored_stays_ignored() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    let mut command = folder.raddle_with_runtime(&["test", "--runs", "100000000", "--time", "2", "--", "./good"]);
+    // SAFETY: between fork and exec, signal is allowed.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_IGN);
+            Ok(())
+        })
+    };
     let child = command.stdout(Stdio::piped()).spawn().expect("raddle runs");
     std::thread::sleep(Duration::from_millis(500));
     // SAFETY: sends a signal to a child of ours.
-    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    unsafe { libc::kill(child.id() as i32, libc::SIGHUP) };
     let output = child.wait_with_output().expect("ends");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.starts_with("no failure in ") && said.contains("(interrupted)"), "{said}");
-    assert_eq!(processes(&folder), Vec::<String>::new());
+    assert!(said.contains("(the time is over)"), "{said}");
+}
+
+#[test]
+fn without_a_run_nothing_has_passed() {
+    let folder = Folder::new();
+    folder.program("late", &counting("for (;;) ;"));
+    let arguments = ["test", "--time", "0.3", "--run-timeout", "60", "--json", "it.json", "--", "./late"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&arguments));
+    assert_eq!(status, 3, "{said}");
+    assert!(said.starts_with("nothing was explored: the time is over"), "{said}");
+    let text = std::fs::read_to_string(folder.path().join("it.json")).expect("a file");
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&report["runs"], &report["end"]), (&0.into(), &"time".into()));
+    let options = ["compare", "--policies", "random", "--repeat", "1", "--run-timeout", "60", "--time", "0.3"];
+    let (status, said) = outcome(&mut folder.raddle_with_runtime(&[&options[..], &["--", "./late"]].concat()));
+    assert_eq!(status, 3, "{said}");
+}
+
+#[test]
+fn a_replay_elsewhere_does_not_read_as_fixed() {
+    let folder = Folder::new();
+    folder.program("asks", &counting("if (getenv(\"MODE\") && first == 1) abort();"));
+    folder.file("input", "1");
+    let found = |options: &[&str]| {
+        let arguments =
+            [&["test", "--quiet", "--json", "-", "--seed", "1"], options, &["--", "./asks", "input"]].concat();
+        let output = folder.raddle_with_runtime(&arguments).env("MODE", "fast").env("TOKEN", "hunter2").output();
+        let report: Value = serde_json::from_slice(&output.expect("raddle runs").stdout).expect("JSON");
+        report["failures"][0]["schedule"].as_str().expect("a schedule").to_string()
+    };
+    let schedule = found(&[]);
+    let text = std::fs::read_to_string(folder.path().join(&schedule)).expect("a file");
+    assert!(text.contains("\"MODE\" 0x") && text.contains("file \"input\" 0x"), "{text}");
+    assert!(!text.contains("hunter2") && !text.contains("fast"), "{text}");
+    let replay = |variables: &[(&str, &str)], options: &[&str]| {
+        let mut command = folder.raddle_with_runtime(&[&["replay", &schedule, "--json", "it.json"], options].concat());
+        outcome(command.env_remove("MODE").env_remove("TOKEN").envs(variables.iter().copied()))
+    };
+    assert_eq!(replay(&[("MODE", "fast"), ("TOKEN", "hunter2")], &[]).0, 1);
+    // What differs is no reason to doubt a failure that happens.
+    assert_eq!(replay(&[("MODE", "slow")], &[]).0, 1);
+    let (status, said) = replay(&[("TOKEN", "hunter2")], &[]);
+    assert!(status == 4 && said.contains("did not happen\nbut this is not what was recorded"), "{status}: {said}");
+    assert!(said.contains("  the variable MODE is not set here\n") && !said.contains("TOKEN"), "{said}");
+    let report: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.path().join("it.json")).expect("a file")).expect("JSON");
+    assert_eq!(report["differences"], serde_json::json!(["the variable MODE is not set here"]));
+    folder.file("input", "2");
+    let (status, said) = replay(&[("TOKEN", "hunter2")], &["--any-env"]);
+    assert!(status == 4 && said.contains("the file input has changed since the recording"), "{status}: {said}");
+    assert!(!said.contains("MODE"), "{said}");
+    // Another run with the same failure has a file of its own.
+    let kept = found(&["--seed", "2", "--keep-env", "MO*"]);
+    assert!(kept != schedule && folder.path().join(&schedule).exists(), "{kept}");
+    let mut command = folder.raddle_with_runtime(&["replay", &kept]);
+    assert_eq!(outcome(command.env_remove("MODE")).0, 1);
+    assert_eq!(std::fs::read_to_string(folder.path().join(".raddle/.gitignore")).expect("a file"), "*\n");
+}
+
+#[test]
+fn a_bound_says_what_it_is_about() {
+    let folder = Folder::new();
+    folder.program("good", &counting(""));
+    let arguments = ["test", "--runs", "20", "--policy", "pct:d=2", "--seed", "1"];
+    let (_, said) = outcome(&mut folder.raddle_with_runtime(&[&arguments[..], &["--", "./good"]].concat()));
+    let worth = said.lines().find(|line| line.contains("missed with probability")).expect("a bound");
+    let hidden = "atomics and memory accesses are not seen: build with raddle cc";
+    assert!(worth.contains("points raddle saw: locks and calls") && worth.contains(hidden), "{worth}");
+    assert!(said.contains(&format!("uncontrolled {hidden}")), "{said}");
+    let report = folder.json(&arguments[1..], "./good");
+    let scope = report["worth"]["bound"]["scope"].as_str().expect("a text");
+    assert!(scope.starts_with("bugs that show at the up to ") && scope.contains(hidden), "{scope}");
+    assert_eq!(report["uncontrolled"], serde_json::json!([hidden]));
+    let small = "#include <pthread.h>\nstatic pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nstatic void *locks(void *x) {\n    \
+                 pthread_mutex_lock(&m);\n    pthread_mutex_unlock(&m);\n    return x;\n}\nint main(void) {\n    \
+                 pthread_t t;\n    pthread_create(&t, 0, locks, 0);\n    locks(0);\n    return pthread_join(t, 0);\n}\n";
+    folder.program("small", small);
+    let report = folder.json(&["--runs", "5000", "--policy", "dfs"], "./small");
+    let (proof, scope) = (&report["exhausted"]["proof"], &report["exhausted"]["scope"]);
+    assert!(proof == true && scope.as_str().is_some_and(|scope| scope.contains(hidden)), "{report}");
 }
 
 #[test]

@@ -379,7 +379,9 @@ fn a_test_that_was_always_cut_has_not_passed() {
     let junit = shop.path().join("cut.xml");
     let files = ["--junit", junit.to_str().expect("text")];
     let arguments = ["test", "-p", "ledger", "tests::a", "--runs", "12", "--seed", "1", "--max-steps", "3"];
-    let text = shop.good(&[&arguments[..], &files].concat());
+    let (status, text) = shop.run(&[&arguments[..], &files].concat());
+    assert_eq!(status, 3, "{text}");
+    assert!(text.contains("test result: cut. "), "{text}");
     assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the limit of steps)"), "{text}");
     assert!(
         text.contains("0 passed; 0 failed; 1 not concurrent; 0 ignored; 4 filtered out; 1 cut; finished"),
@@ -388,6 +390,33 @@ fn a_test_that_was_always_cut_has_not_passed() {
     assert!(text.contains("note: 1 test never came to an end"), "{text}");
     let xml = std::fs::read_to_string(junit).expect("a file");
     assert!(xml.contains("<skipped message=\"cut: every run was cut"), "{xml}");
+}
+
+const LATE: &str = r#"
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn quick() {
+        std::thread::spawn(|| 1).join().unwrap();
+    }
+    #[test]
+    fn slow() {
+        std::thread::spawn(|| loop { std::hint::black_box(0); }).join().unwrap();
+    }
+}
+"#;
+
+#[test]
+fn a_test_without_a_run_has_not_passed() {
+    let late = Project::new(&[("Cargo.toml", &manifest("late", "")), ("src/lib.rs", LATE)]);
+    let options = ["test", "--runs", "1000000", "--time", "0.5", "--run-timeout", "60"];
+    let (status, text) = late.run(&[&options[..], &["--junit", "it.xml", "--json", "it.json"]].concat());
+    assert_eq!(status, 3, "{text}");
+    assert!(text.contains("test tests::slow ... not explored (0 runs: the time was over before"), "{text}");
+    assert!(text.contains("test result: not explored. 1 passed; 0 failed;"), "{text}");
+    let read = |name: &str| std::fs::read_to_string(late.path().join(name)).expect("a file");
+    assert!(read("it.xml").contains("<skipped message=\"not explored: "), "{}", read("it.xml"));
+    assert!(read("it.json").contains("\"verdict\": \"not_explored\""), "{}", read("it.json"));
 }
 
 #[test]

@@ -218,6 +218,15 @@ programs! { fails:
 }
 
 #[test]
+fn state_that_acts_now_and_then_is_no_failure() {
+    passes("state-now-and-then.c");
+    let (folder, binary) = (Folder::new(), build("state-now-and-then.c"));
+    let (_, report) = campaign(&folder, &["--runs", "1000"], &[text(&binary)]);
+    let expected = &header("state-now-and-then.c")["uncontrolled"];
+    assert!(report["uncontrolled"].to_string().contains(expected.as_str()), "{report}");
+}
+
+#[test]
 fn nothing_of_another_thread_is_seen() {
     passes("thread-state.c");
 }
@@ -406,7 +415,7 @@ fn time_ends_a_campaign_and_nothing_is_left() {
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
     let (pid, output) = (child.id(), child.wait_with_output().expect("ends"));
     let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(output.status.code(), Some(130), "{said}");
     assert!(said.contains("(interrupted)"), "{said}");
     assert_eq!(targets(&own, pid), Vec::<u32>::new());
 }

@@ -225,7 +225,7 @@ fn the_time_and_an_interrupt_keep_what_there_is() {
     };
     let mut said = String::new();
     child.stdout.take().expect("a pipe").read_to_string(&mut said).expect("text");
-    assert_eq!(status.code(), Some(0), "{said}");
+    assert_eq!(status.code(), Some(130), "{said}");
     assert!(said.contains("interrupted: this is what there was") && said.contains("│ random "), "{said}");
     let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
     let report: Value = serde_json::from_str(&text).expect("JSON");

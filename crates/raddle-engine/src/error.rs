@@ -70,6 +70,21 @@ pub enum Error {
         "{program} does not list its tests: --each-test works for GoogleTest, Catch2 and Rust's own test programs"
     )]
     NoTests { program: String },
+    /// The user's oracle cannot be asked.
+    #[error("the check `{command}` cannot be run: {reason}")]
+    Oracle {
+        command: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no schedule to replay.
+    #[error("{path}: {what}; give a schedule file, as raddle test writes it to .raddle, or a bundle")]
+    NoSchedule {
+        /// As it was named.
+        path: PathBuf,
+        /// What is there instead.
+        what: &'static str,
+    },
     /// A schedule file is damaged.
     #[error("{path} is not a good schedule file: {source}")]
     Schedule {

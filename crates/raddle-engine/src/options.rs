@@ -80,6 +80,8 @@ pub struct Options {
     pub sync_functions: Vec<String>,
     /// Variables for the program, besides those of this process.
     pub env: Vec<(String, String)>,
+    /// Of which other variables a schedule file keeps the values; a name that ends with * stands for many.
+    pub keep_env: Vec<String>,
     /// Give each run an empty working directory of its own.
     pub own_directory: bool,
     /// Where the program runs; `None`: in the directory of this process.
@@ -118,6 +120,7 @@ impl Default for Options {
             expect: Expectations::default(),
             sync_functions: Vec::new(),
             env: Vec::new(),
+            keep_env: Vec::new(),
             own_directory: false,
             directory: None,
             stdin: Stdin::Null,
@@ -162,7 +165,6 @@ impl Options {
         let excluded = [
             (self.fail_on_race, "--fail-on race: which access comes first is not known then"),
             (self.points == Some(Points::Race), "--points race, which needs races to be told"),
-            (!self.sync_functions.is_empty(), "--sync-function, whose breakpoints others would run past"),
         ];
         match excluded.into_iter().find(|(there, _)| *there) {
             Some((_, what)) => Err(not_in_parallel(policy, what)),
@@ -246,7 +248,6 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.points = Some(Points::Race)).contains("excludes --points race"));
-        assert!(parallel(|o| o.sync_functions = vec!["f".into()]).contains("excludes --sync-function"));
     }
 
     #[test]

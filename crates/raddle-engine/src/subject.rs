@@ -19,6 +19,7 @@ use crate::plan::environment;
 use crate::plan::policy_choice::PolicyChoice;
 use crate::plan::sync_functions::SyncFunctions;
 use crate::plan::{Plan, Target};
+use crate::run::oracle;
 use crate::run::report::CheckRequest;
 use crate::runtime;
 
@@ -26,8 +27,8 @@ use crate::runtime;
 pub fn program(command: &[OsString]) -> Result<Program, Error> {
     let name = command.first().cloned().unwrap_or_default();
     let refused = |refusal| Error::Refused { program: name.to_string_lossy().into_owned(), refusal };
-    let path = elf::find_in_path(&name).ok_or_else(|| refused(Refusal::NotFound))?;
-    elf::inspect(&path).map_err(refused)
+    let path = elf::find_in_path(&name).or_else(|| elf::find_here(&name));
+    elf::inspect(&path.ok_or_else(|| refused(Refusal::NotFound))?).map_err(refused)
 }
 
 /// A program, and how it is to be explored.
@@ -65,6 +66,14 @@ impl Subject {
         };
         let sync_functions = SyncFunctions::find(&program.path, &options.sync_functions)?;
         let runtime = runtime::find(options.runtime.as_deref())?;
+        if let Some(command) = options.oracle().filter(|_| !options.own_directory) {
+            let shown = || command.to_string_lossy().into_owned();
+            match oracle::look(command, &directory) {
+                Ok(None) => {}
+                Ok(Some(reason)) => return Err(Error::Oracle { command: shown(), reason }),
+                Err(error) => return Err(Error::Oracle { command: shown(), reason: error.to_string() }),
+            }
+        }
         Ok(Subject { options, program, command, sync_functions, runtime, directory })
     }
 
@@ -180,6 +189,7 @@ impl Subject {
                 own_directory: options.own_directory,
                 environment: environment::for_test(&options.env),
                 added: options.env.clone(),
+                kept: options.keep_env.clone(),
                 runtime: self.runtime.clone(),
                 stdin: options.stdin.clone(),
             },

@@ -14,7 +14,8 @@ use raddle_protocol::hooks;
 use raddle_protocol::Points;
 
 pub use super::refusal::Refusal;
-pub use super::search_path::{find_in_path, is_executable};
+use super::search_path::program_behind;
+pub use super::search_path::{find_here, find_in_path, is_executable};
 use super::{build_id, debug_file, libraries};
 
 type Elf<'a> = ElfFile64<'a, Endianness, &'a ReadCache<File>>;
@@ -142,7 +143,7 @@ fn check_hooks(file: &Elf, needed: &[String], undefined: &[String], offered: u32
 pub fn inspect(path: &Path) -> Result<Program, Refusal> {
     check_file(path)?;
     let mut handle = File::open(path).map_err(Refusal::Unreadable)?;
-    check_header(&mut handle)?;
+    check_header(&mut handle, path)?;
     check_rights(path, &handle.metadata().map_err(Refusal::Unreadable)?)?;
 
     let cache = ReadCache::new(handle);
@@ -187,10 +188,13 @@ fn check_file(path: &Path) -> Result<(), Refusal> {
 }
 
 /// What the first bytes tell.
-fn check_header(file: &mut File) -> Result<(), Refusal> {
+fn check_header(file: &mut File, path: &Path) -> Result<(), Refusal> {
     let mut head = Vec::new();
     file.take(256).read_to_end(&mut head).map_err(Refusal::Unreadable)?;
     if let Some(line) = head.strip_prefix(b"#!") {
+        if let Some(program) = program_behind(path) {
+            return Err(Refusal::Shim { program });
+        }
         let line = line.split(|&byte| byte == b'\n').next().unwrap_or_default();
         return Err(Refusal::Script { interpreter: interpreter_of_script(line) });
     }

@@ -26,6 +26,15 @@ pub enum Refusal {
         /// The interpreter with its arguments, as the first line of the script names them.
         interpreter: String,
     },
+    /// A script that finds and starts the program of its own name.
+    #[error(
+        "it is a shim, a script that looks for the program of its name and starts that, and only programs can be \
+         controlled; start the program itself: `raddle test -- {program}`"
+    )]
+    Shim {
+        /// What a person types to start the program.
+        program: String,
+    },
     /// Neither a script nor an ELF program.
     #[error(
         "it is not an ELF program, the format of native Linux programs; if it is a shell script \

@@ -25,6 +25,21 @@ pub fn find_in_path(name: &OsStr) -> Option<PathBuf> {
     find_in(&path, name)
 }
 
+/// A file of that name in this directory, which a shell would find as `./NAME` only.
+pub fn find_here(name: &OsStr) -> Option<PathBuf> {
+    let path = Path::new(".").join(name);
+    (!name.is_empty() && !name.as_bytes().contains(&b'/') && path.is_file()).then_some(path)
+}
+
+/// What a person types to start the program that a shim stands for. Version managers such as pyenv and rbenv have
+/// folders `shims`, with a script of its name for each program. `None`: it is no such script.
+pub fn program_behind(shim: &Path) -> Option<String> {
+    let folder = shim.parent().filter(|folder| folder.ends_with("shims"))?;
+    let name = shim.file_name()?.to_str()?;
+    let manager = folder.parent()?.file_name()?.to_str()?.trim_start_matches('.');
+    Some(format!("\"$({manager} which {name})\""))
+}
+
 fn find_in(path: &OsStr, name: &OsStr) -> Option<PathBuf> {
     env::split_paths(path)
         // An empty entry means the working directory, which must be spelt out: `execve` of a name
@@ -64,6 +79,14 @@ mod tests {
         let wanted = file(second.path(), "tool", 0o755);
         let path = env::join_paths([first.path(), second.path()]).unwrap();
         assert_eq!(find_in(&path, OsStr::new("tool")), Some(wanted));
+    }
+
+    #[test]
+    fn a_shim_stands_for_a_program() {
+        let behind = |path: &str| program_behind(Path::new(path));
+        assert_eq!(behind("/home/ada/.pyenv/shims/python3").as_deref(), Some("\"$(pyenv which python3)\""));
+        assert_eq!(behind("/opt/rbenv/shims/ruby").as_deref(), Some("\"$(rbenv which ruby)\""));
+        assert_eq!(behind("/usr/bin/python3"), None);
     }
 
     #[test]

@@ -38,10 +38,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             };
         }
     };
-    make(&lab).unwrap_or_else(|error| {
+    let status = make(&lab).unwrap_or_else(|error| {
         eprintln!("error: {error}");
         error.exit_code()
-    })
+    });
+    raddle_cli::unless_interrupted(status)
 }
 
 fn make(lab: &Lab) -> Result<u8, Error> {

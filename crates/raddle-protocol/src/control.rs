@@ -90,6 +90,8 @@ os_reasons! {
     ProcTask = 11 "the program looks at its threads under /proc",
     /// A call that may wait in the kernel and cannot be tried first.
     Waits = 12 "the program makes calls that may wait in the kernel for what is not modelled",
+    /// Mutexes of which the kernel, or libc by way of it, keeps who holds them.
+    KernelLocks = 13 "the program uses mutexes with priority ceilings, or robust or inheriting ones that processes share",
 }
 
 /// Values of [`Control::switch`].

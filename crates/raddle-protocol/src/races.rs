@@ -28,6 +28,9 @@ pub const FRAMES: usize = 24;
 /// The most races that one run reports.
 pub const RACES: usize = 32;
 
+/// The most places that one run teaches.
+pub const LEARNED: usize = 256;
+
 shared! {
     /// One of the two accesses of a race.
     #[derive(Clone, Copy, Debug, Default)]
@@ -109,12 +112,14 @@ shared! {
     pub struct Races {
         /// How many are described.
         pub count: u32,
-        /// How many of them touch a place that was not known to race.
-        pub new_races: u32,
+        /// How many of `learned` are there.
+        pub learned_count: u32,
         /// How many files are described.
         pub loaded: u32,
         /// Padding.
         pub reserved: u32,
+        /// The places of plain accesses that take part in a race and were not known to, each behind its access.
+        pub learned: [u64; LEARNED],
         pub race: [Race; RACES],
         /// The files that their addresses lie in.
         pub files: [LoadedFile; FILES],

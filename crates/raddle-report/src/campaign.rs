@@ -28,6 +28,13 @@ pub struct Report {
     pub offers: Vec<String>,
     /// Runs that count.
     pub runs: u64,
+    /// Runs that were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_planned: Option<u64>,
+    /// Why there are no more: `complete` (all were made, or the first failure was found), `time`, `interrupted` or
+    /// `broken` (the program cannot be run any longer).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
     /// Runs that failed.
     pub failing_runs: u64,
     /// The number of the first run that failed, counted from 1.

@@ -9,8 +9,8 @@ pub const FAILURE: u8 = 1;
 /// The command line, an input file or the set-up is wrong.
 pub const USAGE: u8 = 2;
 
-/// Nothing was under control: no schedule point was seen with two threads alive, or the program
-/// never started a thread; or every run was cut at the limit of steps.
+/// Nothing was under control or explored: no schedule point was seen with two threads alive, the program never
+/// started a thread, or no run came to its end.
 pub const NOTHING_CONTROLLED: u8 = 3;
 
 /// A replay diverged from its recording.
@@ -18,3 +18,6 @@ pub const DIVERGED: u8 = 4;
 
 /// raddle itself failed.
 pub const INTERNAL: u8 = 5;
+
+/// What is added to the number of the signal that stopped a command, as shells do.
+pub const SIGNAL: u8 = 128;

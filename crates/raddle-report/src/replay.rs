@@ -26,6 +26,10 @@ pub struct ReplayReport {
     pub divergence: Option<Divergence>,
     /// Whether the program is the build that was recorded.
     pub same_build: bool,
+    /// What else is different from the recording, in words: variables, files, the directory. A failure that did not
+    /// happen then may be there still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
     /// How long it took.
     pub seconds: f64,
     /// The failures.

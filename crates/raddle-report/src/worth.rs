@@ -19,6 +19,9 @@ pub struct Worth {
 pub struct Bound {
     /// Why there is none; without this, it holds.
     pub missing: Option<String>,
+    /// Which bugs it is about, in words: what was seen, what was not, and what no run explores. Absent without a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
     /// The most threads of a run.
     pub threads: u64,
     /// The most steps of a run.

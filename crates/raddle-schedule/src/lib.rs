@@ -23,7 +23,7 @@
 //! ```
 //!
 //! The first line names the version of the format. Each line is a key and its values; keys come in
-//! any order, each of them once (`environment`, `sync-function` and `racing` as often as needed). Strings are
+//! any order, each of them once (`environment`, `file`, `sync-function` and `racing` as often as needed). Strings are
 //! quoted, with `\"`, `\\`, `\n`, `\r`, `\t` and `\xNN` for what is not text, so that any bytes
 //! survive. After `decisions N` the N decisions follow, one line per stretch of one thread, an event
 //! kind per step; `lock*3` is three of a kind. The checksum over all bytes before its line tells a
@@ -62,6 +62,10 @@ pub struct Schedule {
     pub directory: Vec<u8>,
     /// The variables that matter, by name; those of the same family that are missing were not set.
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// All variables by name, each with a short hash of its value ([`fingerprint`]); `None`: it was not recorded.
+    pub variables: Option<Vec<(Vec<u8>, u64)>>,
+    /// Files that the command names, with a hash of their contents.
+    pub files: Vec<(Vec<u8>, u64)>,
     /// Which build of the program it was: the linker's build-id, or a hash with its name.
     pub build_id: String,
     /// What decided the run.
@@ -153,6 +157,8 @@ impl Default for Schedule {
             command: Vec::new(),
             directory: Vec::new(),
             environment: Vec::new(),
+            variables: None,
+            files: Vec::new(),
             build_id: String::new(),
             settings: RunSettings::of(PolicySettings::new("", [])),
             run: 0,
@@ -172,6 +178,14 @@ impl Default for Schedule {
             decisions: Vec::new(),
         }
     }
+}
+
+/// A hash of a variable, with 16 bits: enough to see that a value is another one, and too little to tell by it what a
+/// secret is.
+pub fn fingerprint(name: &[u8], value: &[u8]) -> u64 {
+    let hash = checksum(&[name, b"=", value].concat());
+    // The upper bits have seen all bytes.
+    hash >> 48
 }
 
 /// FNV-1a with 64 bits: guards against accidents, not against malice.

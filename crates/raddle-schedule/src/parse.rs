@@ -47,10 +47,11 @@ const REQUIRED: &[&str] = &[
 ];
 
 /// Keys that it may have several times.
-const REPEATED: &[&str] = &["environment", "sync-function", "identities", "racing"];
+const REPEATED: &[&str] = &["environment", "file", "sync-function", "identities", "racing"];
 
 /// Keys that it may have once.
-const OPTIONAL: &[&str] = &["raddle-check", "expect-output", "check", "fail-on", "suppressions", "yields", "fair"];
+const OPTIONAL: &[&str] =
+    &["raddle-check", "expect-output", "check", "fail-on", "suppressions", "variables", "yields", "fair"];
 
 /// Reads the text of a schedule file.
 pub fn parse(bytes: &[u8]) -> Result<Schedule> {
@@ -122,6 +123,18 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "environment" => {
             let name = line.string("a variable's name, quoted")?;
             s.environment.push((name, line.string("a variable's value, quoted")?));
+        }
+        "variables" => {
+            let mut variables = Vec::new();
+            while !line.at_end() {
+                let name = line.string("a variable's name, quoted")?;
+                variables.push((name, line.hexadecimal("a hash of its value")?));
+            }
+            s.variables = Some(variables);
+        }
+        "file" => {
+            let path = line.string("a file, quoted")?;
+            s.files.push((path, line.hexadecimal("a hash of its contents")?));
         }
         "build-id" => s.build_id = line.word("a build-id")?.to_string(),
         "policy" => s.settings.policy = policy(line)?,

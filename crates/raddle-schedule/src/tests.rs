@@ -14,6 +14,8 @@ fn small() -> Schedule {
         command: vec![b"./bank".to_vec(), b"a \"b\"\n\xff".to_vec()],
         directory: b"/home/ada/bank".to_vec(),
         environment: vec![(b"LANG".to_vec(), b"C.UTF-8".to_vec())],
+        variables: Some(vec![(b"HOME".to_vec(), 0x1f), (b"LANG".to_vec(), 0xabcd)]),
+        files: vec![(b"accounts.txt".to_vec(), 0x1234)],
         build_id: "6f1c0e".into(),
         settings: RunSettings {
             seed: 42,
@@ -51,6 +53,8 @@ raddle 0.1.0
 command "./bank" "a \"b\"\n\xff"
 directory "/home/ada/bank"
 environment "LANG" "C.UTF-8"
+variables "HOME" 0x001f "LANG" 0xabcd
+file "accounts.txt" 0x0000000000001234
 build-id 6f1c0e
 policy pct d=3 k=0
 guard override=0.001 lower=0.1
@@ -166,6 +170,8 @@ impl Generator {
             command,
             directory: self.bytes(),
             environment: self.many(3, |g| (g.bytes(), g.bytes())),
+            variables: (self.below(2) == 0).then(|| self.many(3, |g| (g.bytes(), g.below(1 << 16)))),
+            files: self.many(3, |g| (g.bytes(), g.below(u64::MAX))),
             build_id: self.word(),
             settings: self.settings(),
             run: self.number(),

@@ -31,6 +31,16 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     for (name, value) in &s.environment {
         writeln!(out, "environment {} {}", Quoted(name), Quoted(value))?;
     }
+    if let Some(variables) = &s.variables {
+        out.push_str("variables");
+        for (name, hash) in variables {
+            write!(out, " {} {hash:#06x}", Quoted(name))?;
+        }
+        out.push('\n');
+    }
+    for (path, hash) in &s.files {
+        writeln!(out, "file {} {hash:#018x}", Quoted(path))?;
+    }
     writeln!(out, "build-id {}", s.build_id)?;
     for &which in Setting::ALL {
         setting(out, which, s)?;

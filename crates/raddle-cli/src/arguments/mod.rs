@@ -3,6 +3,7 @@
 //! An option of runs stands in three places: its name and help in [`options`], what it comes to in [`resolve`], and, if
 //! it decides a run, how it is printed in `text::command_line`.
 
+pub mod amount;
 pub mod cargo;
 pub mod config;
 pub mod options;
@@ -63,8 +64,8 @@ pub struct Test {
     /// Say what would and would not be controlled, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM [ARGS]")]
+    /// The program and its arguments; -- before it keeps its name from being read as an option
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM [ARGS]")]
     pub command: Vec<OsString>,
 }
 
@@ -74,7 +75,7 @@ pub struct Replay {
     /// The schedule file or bundle
     pub schedule: PathBuf,
     /// Replay it N times
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = amount::count)]
     pub runs: u64,
     /// Write the results as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
@@ -82,11 +83,14 @@ pub struct Replay {
     /// Print nothing but the verdict
     #[arg(long, short)]
     pub quiet: bool,
+    /// Do not compare the environment with the recorded one
+    #[arg(long)]
+    pub any_env: bool,
     /// How the processes of runs are made.
     #[command(flatten)]
     pub process: ProcessOptions,
     /// A program and its arguments in place of the recorded ones
-    #[arg(last = true, value_name = "PROGRAM [ARGS]")]
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM [ARGS]")]
     pub command: Vec<OsString>,
 }
 
@@ -98,7 +102,7 @@ pub struct Compare {
     #[arg(long, visible_alias = "policy", value_name = "A,B:KEY=VALUE,…")]
     pub policies: Vec<String>,
     /// Make N runs of each program under each policy [default: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = amount::count)]
     pub runs: Option<u64>,
     /// Make R campaigns, each with a seed of its own, for the runs to the first failure [default: 5]
     #[arg(long, value_name = "R")]
@@ -121,11 +125,11 @@ pub struct Compare {
     /// Write a line for each run
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
-    /// Stop comparing after N seconds, with what there is
-    #[arg(long, value_name = "N")]
+    /// Stop comparing after N seconds (or 5m, 2h), with what there is
+    #[arg(long, value_name = "N", value_parser = amount::seconds)]
     pub time: Option<f64>,
     /// Give one policy on one program at most N seconds: what is cut short has fewer runs, and says so
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = amount::seconds)]
     pub limit: Option<f64>,
     /// Build the programs of a folder below this one, in `build` [default: .raddle]
     #[arg(long, value_name = "DIR")]
@@ -137,7 +141,7 @@ pub struct Compare {
     #[command(flatten)]
     pub run: RunOptions,
     /// The program and its arguments
-    #[arg(last = true, value_name = "PROGRAM [ARGS]")]
+    #[arg(trailing_var_arg = true, value_name = "PROGRAM [ARGS]")]
     pub command: Vec<OsString>,
 }
 
@@ -224,8 +228,23 @@ mod tests {
     }
 
     #[test]
+    fn the_dashes_can_be_left_out() {
+        let command = |words: &[&str]| match Cli::try_parse_from(words).expect("is right").command {
+            Command::Test(test) => (test.options.runs, test.command),
+            Command::Compare(compare) => (compare.runs, compare.command),
+            Command::Replay(replay) => (Some(replay.runs), replay.command),
+            other => panic!("{other:?}"),
+        };
+        let expected = (Some(5), vec!["./a".into(), "--runs".into(), "7".into()]);
+        assert_eq!(command(&["raddle", "test", "--runs", "5", "./a", "--runs", "7"]), expected);
+        assert_eq!(command(&["raddle", "compare", "--runs", "5", "./a", "--runs", "7"]), expected);
+        assert_eq!(command(&["raddle", "replay", "it", "--runs", "5", "./a", "--runs", "7"]), expected);
+        assert_eq!(command(&["raddle", "replay", "--runs", "5", "it", "--", "./a", "--runs", "7"]), expected);
+    }
+
+    #[test]
     fn a_missing_program_is_an_error() {
         assert!(Cli::try_parse_from(["raddle", "test"]).is_err());
-        assert!(Cli::try_parse_from(["raddle", "test", "./a"]).is_err());
+        assert!(Cli::try_parse_from(["raddle", "compare", "--runs"]).is_err());
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 
+use super::amount;
+
 /// Options that defaults can stand in for.
 pub trait Merge {
     /// These options, with the defaults for what they leave open.
@@ -56,8 +58,9 @@ macro_rules! options {
 options! {
     /// How the processes of runs are made.
     pub struct ProcessOptions {
-        /// Treat a run that takes longer than N seconds by the wall clock as failed [default: 10]
-        #[arg(long, value_name = "N")]
+        /// Treat a run that takes longer than N seconds (or 2m, 1h) by the wall clock as failed [default: 10]
+        #[arg(long, value_name = "N", value_parser = amount::seconds)]
+        #[serde(deserialize_with = "amount::seconds_in_file")]
         pub run_timeout: Option<f64>,
         /// Start the program anew for each run instead of forking it before main
         #[arg(long)]
@@ -83,7 +86,8 @@ options! {
         #[arg(long, value_name = "N")]
         pub jobs: Option<usize>,
         /// Cut runs after N steps [default: 1000000]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = amount::count)]
+        #[serde(deserialize_with = "amount::count_in_file")]
         pub max_steps: Option<u64>,
         /// Treat an OS thread as blocked after N polls that found it asleep in the kernel for a reason outside the model
         /// [default: 10]
@@ -123,7 +127,8 @@ options! {
         #[arg(long, value_name = "NAME[:KEY=VALUE,…]")]
         pub policy: Option<String>,
         /// Make N runs [default: 1000]
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = amount::count)]
+        #[serde(deserialize_with = "amount::count_in_file")]
         pub runs: Option<u64>,
         /// What decides the runs.
         #[command(flatten)]
@@ -135,8 +140,9 @@ options! {
         /// Ignore the races that a file lists, in ThreadSanitizer's format
         #[arg(long, value_name = "FILE")]
         pub suppressions: Option<PathBuf>,
-        /// Stop exploring after N seconds
-        #[arg(long, value_name = "N")]
+        /// Stop exploring after N seconds (or 5m, 2h)
+        #[arg(long, value_name = "N", value_parser = amount::seconds)]
+        #[serde(deserialize_with = "amount::seconds_in_file")]
         pub time: Option<f64>,
         /// Write schedules of failures to this folder [default: .raddle]
         #[arg(long, value_name = "DIR")]
@@ -163,6 +169,11 @@ options! {
         /// Make calls of this function of the program schedule points (can be repeated)
         #[arg(long, value_name = "NAME")]
         pub sync_function: Vec<String>,
+        /// Keep the value of this variable in schedules of failures; NAME* stands for all that begin so (can be
+        /// repeated) [default: what --env sets, locale, time zone, the loader's, malloc's, OpenMP's, Rust's, the test
+        /// frameworks' and the sanitizers' options; of all others a name and a hash are kept]
+        #[arg(long, value_name = "NAME")]
+        pub keep_env: Vec<String>,
         /// Give each run an empty working directory of its own
         #[arg(long)]
         pub own_cwd: bool,

@@ -148,6 +148,7 @@ impl Resolved {
             },
             sync_functions: given.sync_function,
             env: run.env.iter().map(|text| assignment(text)).collect::<Result<_, _>>()?,
+            keep_env: given.keep_env,
             own_directory: given.own_cwd,
             directory: None,
             stdin: Stdin::Null,
@@ -358,7 +359,6 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.run.points = Some("race".into())).contains("excludes --points race"));
-        assert!(parallel(|o| o.sync_function = vec!["f".into()]).contains("excludes --sync-function"));
         assert!(parallel(|o| o.run.process.switch = Some("fiber".into())).contains("excludes --switch fiber"));
     }
 

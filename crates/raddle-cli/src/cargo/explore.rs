@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use raddle_engine::campaign::End;
 use raddle_engine::each_test::without_harness;
 use raddle_engine::options::Options;
 use raddle_engine::plan::Plan;
@@ -97,13 +98,14 @@ impl Executable {
         let failure = campaign.findings.first().map(|finding| &finding.failure);
         let verdict = Verdict::of(&campaign, plan.harness);
         let status = match verdict {
-            Verdict::NotConcurrent | Verdict::NotControlled => exit_code::NOTHING_CONTROLLED,
+            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::NotExplored => exit_code::NOTHING_CONTROLLED,
             _ => summary.status(),
         };
         Ok(Outcome {
             verdict,
             status,
             runs: campaign.tally.runs,
+            planned: (campaign.end == End::Time).then_some(plan.runs),
             cut_runs: campaign.tally.cut_runs,
             schedules: campaign.tally.distinct_schedules(),
             seconds: campaign.seconds,

@@ -30,6 +30,7 @@ pub enum Result {
 
 const NOT_CONCURRENT: &str = "not concurrent: it never had two threads of its own, so it has only one schedule";
 const NOT_CONTROLLED: &str = "not controlled: no schedule point was seen while two threads were alive";
+const NOT_EXPLORED: &str = "not explored: the time was over before the first run was; --time allows more";
 const CUT: &str = "cut: every run was cut at the limit of steps; --max-steps allows more";
 
 impl Case {
@@ -51,6 +52,7 @@ impl Case {
                 Verdict::NotConcurrent => Some(NOT_CONCURRENT),
                 Verdict::NotControlled => Some(NOT_CONTROLLED),
                 Verdict::Cut => Some(CUT),
+                Verdict::NotExplored => Some(NOT_EXPLORED),
                 Verdict::Interrupted => Some("interrupted"),
                 Verdict::Passed | Verdict::Failed | Verdict::Broken => None,
             },

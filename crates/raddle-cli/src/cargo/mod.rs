@@ -51,12 +51,13 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         Command::Run(args) => run::run(args),
         Command::Build(args) => build::run(args),
     };
-    result.unwrap_or_else(|error| {
+    let status = result.unwrap_or_else(|error| {
         match &error {
             // Cargo has said why.
             CargoError::Cargo(_) => {}
             error => eprintln!("{} {error}", console::style("error:").for_stderr().red().bold()),
         }
         error.exit_code()
-    })
+    });
+    crate::unless_interrupted(status)
 }

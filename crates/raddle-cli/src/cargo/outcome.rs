@@ -4,6 +4,8 @@ use raddle_engine::campaign::{self, End};
 use raddle_report::exit_code;
 use raddle_report::words::{count, number};
 
+use crate::commands::test::Ended;
+
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -16,6 +18,8 @@ pub enum Verdict {
     NotControlled,
     /// No run came to its end.
     Cut,
+    /// The time was over before the first run was.
+    NotExplored,
     Interrupted,
     /// It could not be explored.
     Broken,
@@ -29,10 +33,11 @@ impl Verdict {
             _ if !campaign.findings.is_empty() => Verdict::Failed,
             End::Broken(_) => Verdict::Broken,
             End::Interrupted => Verdict::Interrupted,
+            _ if tally.runs == 0 => Verdict::NotExplored,
             // Threads might have come after the limit of steps.
             _ if tally.all_cut() => Verdict::Cut,
             // What a harness without threads of its own has is the main thread.
-            _ if tally.runs > 0 && tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
+            _ if tally.threads_max <= harness.max(1) => Verdict::NotConcurrent,
             _ if tally.nothing_controlled().is_some() => Verdict::NotControlled,
             _ => Verdict::Passed,
         }
@@ -46,6 +51,7 @@ impl Verdict {
             Verdict::NotConcurrent => "not_concurrent",
             Verdict::NotControlled => "not_controlled",
             Verdict::Cut => "cut",
+            Verdict::NotExplored => "not_explored",
             Verdict::Interrupted => "interrupted",
             Verdict::Broken => "broken",
         }
@@ -59,6 +65,7 @@ impl Verdict {
             Verdict::NotConcurrent => "not concurrent",
             Verdict::NotControlled => "not controlled",
             Verdict::Cut => "cut",
+            Verdict::NotExplored => "not explored",
             Verdict::Interrupted => "interrupted",
             Verdict::Broken => "error",
         }
@@ -72,6 +79,8 @@ pub struct Outcome {
     /// The exit status of `raddle test`.
     pub status: u8,
     pub runs: u64,
+    /// How many were asked for, when the time was over before.
+    pub planned: Option<u64>,
     /// Those of them that were cut at the limit of steps.
     pub cut_runs: u64,
     pub schedules: u64,
@@ -92,11 +101,12 @@ impl Outcome {
     #[cfg(test)]
     pub fn sample(verdict: Verdict) -> Outcome {
         let (status, failure, report) = (0, None, None);
-        let (runs, cut_runs, schedules) = (1000, 0, 312);
+        let (runs, planned, cut_runs, schedules) = (1000, None, 0, 312);
         Outcome {
             verdict,
             status,
             runs,
+            planned,
             cut_runs,
             schedules,
             seconds: 0.5,
@@ -113,6 +123,7 @@ impl Outcome {
             verdict: Verdict::Broken,
             status,
             runs: 0,
+            planned: None,
             cut_runs: 0,
             schedules: 0,
             seconds: 0.0,
@@ -128,18 +139,29 @@ impl Outcome {
         Outcome::broken(format!("the thread that explored this test {how}"), exit_code::INTERNAL)
     }
 
+    /// For the exit status of several tests.
+    pub fn ended(&self) -> Ended {
+        let explored = !matches!(self.verdict, Verdict::NotExplored | Verdict::Cut | Verdict::Interrupted);
+        Ended { status: self.status, explored }
+    }
+
     /// How much was done.
     pub fn amount(&self) -> String {
         match self.verdict {
             Verdict::Broken => self.failure.as_ref().map_or(String::new(), |(_, message)| message.clone()),
             Verdict::NotConcurrent | Verdict::NotControlled => count(self.runs, "run"),
+            Verdict::NotExplored => "0 runs: the time was over before the first one was".to_string(),
             Verdict::Cut => format!("{}, all cut at the limit of steps", count(self.runs, "run")),
             _ => {
                 let cut = match self.cut_runs {
                     0 => String::new(),
                     cut => format!(", {} cut at the limit of steps", number(cut)),
                 };
-                format!("{}, {}{cut}", count(self.runs, "run"), count(self.schedules, "schedule"))
+                let runs = match self.planned {
+                    Some(planned) => format!("{} of {} (the time is over)", number(self.runs), count(planned, "run")),
+                    None => count(self.runs, "run"),
+                };
+                format!("{runs}, {}{cut}", count(self.schedules, "schedule"))
             }
         }
     }
@@ -155,6 +177,11 @@ mod tests {
         assert_eq!(outcome.amount(), "1,000 runs, 7 schedules");
         outcome.cut_runs = 400;
         assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 400 cut at the limit of steps");
+        outcome.planned = Some(2000);
+        assert_eq!(
+            outcome.amount(),
+            "1,000 of 2,000 runs (the time is over), 7 schedules, 400 cut at the limit of steps"
+        );
         outcome.verdict = Verdict::Cut;
         assert_eq!(outcome.amount(), "1,000 runs, all cut at the limit of steps");
     }

@@ -19,9 +19,11 @@ impl Paint {
         let style = match verdict {
             Verdict::Passed => Style::new().green(),
             Verdict::Failed | Verdict::Broken => Style::new().red(),
-            Verdict::NotConcurrent | Verdict::NotControlled | Verdict::Cut | Verdict::Interrupted => {
-                Style::new().yellow()
-            }
+            Verdict::NotConcurrent
+            | Verdict::NotControlled
+            | Verdict::Cut
+            | Verdict::NotExplored
+            | Verdict::Interrupted => Style::new().yellow(),
         };
         self.apply(style, verdict.word())
     }
@@ -98,16 +100,20 @@ fn failed<'a>(outcome: &&'a Outcome) -> Option<&'a Outcome> {
 /// The line with the counts.
 pub fn result(results: &[Result<'_>], tests: &Tests, seconds: f64, paint: Paint) -> String {
     let count = |verdict| results.iter().filter(|(_, o)| o.is_some_and(|o| o.verdict == verdict)).count();
-    let not_explored = results.iter().filter(|(_, outcome)| outcome.is_none()).count();
-    let interrupted = count(Verdict::Interrupted) + not_explored;
+    let not_begun = results.iter().filter(|(_, outcome)| outcome.is_none()).count();
+    let interrupted = count(Verdict::Interrupted) + not_begun;
     let (failed, broken) = (count(Verdict::Failed), count(Verdict::Broken));
-    let word = match (failed + broken, interrupted) {
-        (0, 0) => paint.word(Verdict::Passed),
-        (0, _) => paint.word(Verdict::Interrupted),
-        _ => paint.word(Verdict::Failed),
-    };
+    let (cut, not_explored) = (count(Verdict::Cut), count(Verdict::NotExplored));
+    let worst = [
+        (failed + broken, Verdict::Failed),
+        (interrupted, Verdict::Interrupted),
+        (not_explored, Verdict::NotExplored),
+        (cut, Verdict::Cut),
+    ];
+    let word = worst.into_iter().find(|(tests, _)| *tests > 0).map_or(Verdict::Passed, |(_, verdict)| verdict);
     let mut line = format!(
-        "\ntest result: {word}. {} passed; {failed} failed; {} not concurrent; {} ignored; {} filtered out",
+        "\ntest result: {}. {} passed; {failed} failed; {} not concurrent; {} ignored; {} filtered out",
+        paint.word(word),
         count(Verdict::Passed),
         count(Verdict::NotConcurrent),
         tests.ignored.len(),
@@ -116,7 +122,8 @@ pub fn result(results: &[Result<'_>], tests: &Tests, seconds: f64, paint: Paint)
     let rare = [
         ("errors", broken),
         ("not controlled", count(Verdict::NotControlled)),
-        ("cut", count(Verdict::Cut)),
+        ("cut", cut),
+        ("not explored", not_explored),
         ("interrupted", interrupted),
     ];
     for (what, number) in rare.into_iter().filter(|(_, number)| *number > 0) {

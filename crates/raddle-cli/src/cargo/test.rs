@@ -26,16 +26,13 @@ use super::{doctests, pool};
 use crate::arguments::cargo::{self as args, Words};
 use crate::arguments::config;
 use crate::arguments::resolve::{Resolved, Verbosity};
-use crate::commands::test::worst;
+use crate::commands::test::{worst, Ended};
 use crate::commands::{print, write_json};
 use crate::display::interrupt;
 use crate::error::Error;
 
 /// What `cargo test` says of a failure.
 const FAILED: u8 = 101;
-
-/// What a shell shows for a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
 
 pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
@@ -137,7 +134,7 @@ struct Session<'a> {
     /// Whether standard output is for JSON.
     to_stderr: bool,
     tests: usize,
-    statuses: Vec<u8>,
+    ended: Vec<Ended>,
     reports: Vec<TestReport>,
     suites: Vec<Suite>,
 }
@@ -146,8 +143,8 @@ impl<'a> Session<'a> {
     fn new(args: &'a args::Test, options: Options, verbosity: Verbosity, selection: Selection) -> Session<'a> {
         let to_stderr = verbosity.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
         let paint = Paint(if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() });
-        let (statuses, reports, suites) = (Vec::new(), Vec::new(), Vec::new());
-        Session { args, options, verbosity, selection, paint, to_stderr, tests: 0, statuses, reports, suites }
+        let (ended, reports, suites) = (Vec::new(), Vec::new(), Vec::new());
+        Session { args, options, verbosity, selection, paint, to_stderr, tests: 0, ended, reports, suites }
     }
 
     fn say(&self, text: &str) {
@@ -257,7 +254,7 @@ impl<'a> Session<'a> {
                 cases.push(Case { name: name.clone(), result: junit::Result::Skipped("interrupted") });
                 continue;
             };
-            self.statuses.push(outcome.status);
+            self.ended.push(outcome.ended());
             self.reports.push(report(&suite, name, &outcome));
             cases.push(Case { name: name.clone(), result: junit::Result::Explored(Box::new(outcome)) });
         }
@@ -267,23 +264,34 @@ impl<'a> Session<'a> {
         self.suites.push(Suite { name: suite, cases, seconds });
     }
 
+    /// How many tests ended so.
+    fn number_of(&self, verdict: Verdict) -> u64 {
+        self.reports.iter().filter(|report| report.verdict.as_deref() == Some(verdict.name())).count() as u64
+    }
+
     /// Writes the reports; gives the exit status.
     fn finish(&self) -> Result<u8, CargoError> {
         if self.tests == 0 && !self.selection.list {
             return Err(CargoError::NoTests);
         }
-        let status = match self.statuses.is_empty() {
+        let status = match self.ended.is_empty() {
             true => exit_code::OK,
-            false => worst(&self.statuses),
+            false => worst(&self.ended),
         };
-        let cut = self.reports.iter().filter(|report| report.verdict.as_deref() == Some(Verdict::Cut.name())).count();
-        if status == exit_code::NOTHING_CONTROLLED && cut == 0 {
+        let (not_explored, cut) = (self.number_of(Verdict::NotExplored), self.number_of(Verdict::Cut));
+        if status == exit_code::NOTHING_CONTROLLED && not_explored + cut == 0 {
             eprintln!("note: nothing was under control: none of these tests has threads that raddle saw");
+        }
+        if not_explored > 0 {
+            eprintln!(
+                "note: {} had no time for a single run, so nothing is known about it; --time allows more",
+                count(not_explored, "test")
+            );
         }
         if cut > 0 {
             eprintln!(
                 "note: {} never came to an end, which says nothing about the end; --max-steps allows more steps",
-                count(cut as u64, "test")
+                count(cut, "test")
             );
         }
         if let Some(path) = &self.verbosity.json {
@@ -295,7 +303,6 @@ impl<'a> Session<'a> {
         }
         Ok(match status {
             exit_code::FAILURE => FAILED,
-            _ if interrupt::requested() => INTERRUPTED,
             status => status,
         })
     }

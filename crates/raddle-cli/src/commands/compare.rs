@@ -13,6 +13,7 @@ use super::{print, write_json};
 use crate::arguments::resolve::{duration, OptionError, Resolved};
 use crate::arguments::{self, config, RunOptions, TestOptions};
 use crate::compare::build::Builder;
+use crate::compare::cell::Cell;
 use crate::compare::policies::{self, Wanted};
 use crate::compare::raw::Raw;
 use crate::compare::suite::{self, Entry};
@@ -42,7 +43,11 @@ pub fn run(args: &arguments::Compare) -> Result<u8, Error> {
             Err(Error::NotCompared { program: skipped.program.clone(), reason: skipped.reason.clone() })
         }
         _ if comparison.all_cut() => Ok(exit_code::NOTHING_CONTROLLED),
-        _ => Ok(exit_code::OK),
+        (programs, ..) if programs.iter().flat_map(|program| &program.cells).any(Cell::measured) => Ok(exit_code::OK),
+        _ => {
+            eprintln!("note: nothing was compared, because no run was over");
+            Ok(exit_code::NOTHING_CONTROLLED)
+        }
     }
 }
 
@@ -169,7 +174,8 @@ impl Setup {
     /// Where programs are compiled.
     pub fn build_folder(&self) -> Result<PathBuf, Error> {
         let folder = self.options.out.join(BUILD);
-        match std::fs::create_dir_all(&folder) {
+        let made = raddle_engine::os::folder::make(&self.options.out).and_then(|()| std::fs::create_dir_all(&folder));
+        match made {
             Ok(()) => Ok(folder),
             Err(source) => Err(Error::Write { path: folder, source }),
         }
@@ -204,7 +210,7 @@ impl Setup {
     }
 
     fn build(&self, suite: &Path, entries: &[Entry]) -> Result<Vec<Result<PathBuf, String>>, Error> {
-        let folder = self.options.out.join(BUILD);
+        let folder = self.build_folder()?;
         let builder = Builder::new(&folder, suite).map_err(|source| Error::Write { path: folder, source })?;
         Ok(builder.build(entries, |entry| {
             if !self.quiet {

@@ -23,6 +23,7 @@ pub fn run(args: &arguments::Replay) -> Result<u8, Error> {
         exec: args.process.exec,
         runtime: args.process.runtime.clone(),
         command: args.command.clone(),
+        any_environment: args.any_env,
     };
     let recorded = Replay::open(&args.schedule, &options).map_err(with_dashes)?;
     for warning in &recorded.warnings {

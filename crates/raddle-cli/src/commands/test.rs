@@ -66,7 +66,7 @@ impl Tester {
 
     /// A campaign for each check that the program reaches, each in one process.
     fn checks(&self) -> Result<u8, Error> {
-        let mut statuses = Vec::new();
+        let mut ended = Vec::new();
         let mut reports = Vec::new();
         let wanted = self.verbosity.json.is_some();
         for number in 1.. {
@@ -83,7 +83,7 @@ impl Tester {
                 // What earlier checks have shown is not lost.
                 Err(error) if number > 1 => {
                     eprintln!("error: {error}");
-                    statuses.push(exit_code::USAGE);
+                    ended.push(Ended { status: exit_code::USAGE, explored: false });
                     break;
                 }
                 Err(error) => return Err(error),
@@ -91,21 +91,21 @@ impl Tester {
             let summary = Summary { plan: &plan, campaign: &outcome };
             let name = request.name.unwrap_or_else(|| format!("check {number}"));
             self.print_summary(&summary, Some(&name));
-            statuses.push(summary.status());
+            ended.push(Ended::of(&summary));
             reports.extend(wanted.then(|| report_of(name, &summary)));
             if outcome.end == End::Interrupted {
                 break;
             }
         }
         match &reports[..] {
-            [report] if statuses.len() == 1 => self.write_json(|| report, statuses[0]),
-            _ => self.write_json(|| TestReports { version: raddle_report::VERSION, tests: reports }, worst(&statuses)),
+            [report] if ended.len() == 1 => self.write_json(|| report, ended[0].status),
+            _ => self.write_json(|| TestReports { version: raddle_report::VERSION, tests: reports }, worst(&ended)),
         }
     }
 
     /// A campaign for each test of the program.
     fn each_test(&self) -> Result<u8, Error> {
-        let mut statuses = Vec::new();
+        let mut ended = Vec::new();
         let mut reports = Vec::new();
         let wanted = self.verbosity.json.is_some();
         for TestCase { name, arguments } in self.subject.tests()? {
@@ -114,13 +114,13 @@ impl Tester {
             let outcome = explore(&plan, &self.verbosity)?;
             let summary = Summary { plan: &plan, campaign: &outcome };
             self.print_summary(&summary, Some(&name));
-            statuses.push(summary.status());
+            ended.push(Ended::of(&summary));
             reports.extend(wanted.then(|| report_of(name, &summary)));
             if outcome.end == End::Interrupted {
                 break;
             }
         }
-        self.write_json(|| TestReports { version: raddle_report::VERSION, tests: reports }, worst(&statuses))
+        self.write_json(|| TestReports { version: raddle_report::VERSION, tests: reports }, worst(&ended))
     }
 
     fn print_summary(&self, summary: &Summary<'_>, test: Option<&str>) {
@@ -175,11 +175,28 @@ pub fn explore(plan: &Plan, verbosity: &Verbosity) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// The exit status of several campaigns: a failure before all, then what is wrong with raddle or
-/// the set-up. A test without threads among others that have some is no mistake.
-pub fn worst(statuses: &[u8]) -> u8 {
-    let order = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE, exit_code::OK];
-    order.into_iter().find(|status| statuses.contains(status)).unwrap_or(exit_code::NOTHING_CONTROLLED)
+/// How one of several campaigns ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its exit status.
+    pub status: u8,
+    /// Whether a run of it came to its end.
+    pub explored: bool,
+}
+
+impl Ended {
+    fn of(summary: &Summary<'_>) -> Ended {
+        Ended { status: summary.status(), explored: summary.campaign.tally.explored() }
+    }
+}
+
+/// The exit status of several campaigns: a failure before all, then what is wrong with raddle or the set-up, then what
+/// was not explored at all. A test without threads among others that have some is no mistake.
+pub fn worst(campaigns: &[Ended]) -> u8 {
+    let has = |status: &u8| campaigns.iter().any(|ended| ended.status == *status);
+    let wrong = [exit_code::FAILURE, exit_code::INTERNAL, exit_code::USAGE].into_iter().find(has);
+    let passed = campaigns.iter().all(|ended| ended.explored) && has(&exit_code::OK);
+    wrong.unwrap_or(if passed { exit_code::OK } else { exit_code::NOTHING_CONTROLLED })
 }
 
 #[cfg(test)]
@@ -189,8 +206,14 @@ mod tests {
     #[test]
     fn one_failing_test_fails_all() {
         use exit_code::{FAILURE, INTERNAL, NOTHING_CONTROLLED, OK};
-        assert_eq!(worst(&[OK, FAILURE, INTERNAL]), FAILURE);
-        assert_eq!(worst(&[OK, NOTHING_CONTROLLED]), OK);
-        assert_eq!(worst(&[NOTHING_CONTROLLED]), NOTHING_CONTROLLED);
+        let explored = |statuses: &[u8]| -> Vec<Ended> {
+            statuses.iter().map(|&status| Ended { status, explored: true }).collect()
+        };
+        assert_eq!(worst(&explored(&[OK, FAILURE, INTERNAL])), FAILURE);
+        assert_eq!(worst(&explored(&[OK, NOTHING_CONTROLLED])), OK);
+        assert_eq!(worst(&explored(&[NOTHING_CONTROLLED])), NOTHING_CONTROLLED);
+        let not_explored = Ended { status: NOTHING_CONTROLLED, explored: false };
+        assert_eq!(worst(&[explored(&[OK]), vec![not_explored]].concat()), NOTHING_CONTROLLED);
+        assert_eq!(worst(&[explored(&[FAILURE]), vec![not_explored]].concat()), FAILURE);
     }
 }

@@ -255,7 +255,9 @@ impl Cell {
             return Err(error.to_string());
         }
         let tally = &campaign.tally;
-        if let Some(nothing) = tally.nothing_controlled().filter(|_| repetition == 1 && tally.failing_runs == 0) {
+        let first_without_failure = repetition == 1 && tally.failing_runs == 0;
+        // Without a run there is no telling.
+        if let Some(nothing) = tally.nothing_controlled().filter(|_| first_without_failure && tally.runs > 0) {
             return Err(format!("nothing was under control: {}", nothing.text()));
         }
         // Systematic searches, and the time, may leave fewer runs than were asked for.

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::display::interrupt::on_signal;
+use crate::display::interrupt::{is_ignored, on_signal};
 
 /// Why there is no exit status.
 pub enum ProcessError {
@@ -82,13 +82,5 @@ fn wait_until_dead(child: i32) {
         if result == 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
             return;
         }
-    }
-}
-
-fn is_ignored(signal: libc::c_int) -> bool {
-    // SAFETY: only asks, into a local.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
     }
 }

@@ -67,7 +67,10 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
         End::Broken(_) => format!("{} of {planned} (then it broke off)", number(tally.runs)),
     };
     match &s.campaign.findings[..] {
-        [] if tally.runs == 0 => paint.yellow("stopped before the first run was over"),
+        [] if tally.runs == 0 => {
+            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "the time is over" };
+            paint.yellow(&format!("nothing was explored: {why}, and the first run was not over"))
+        }
         [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run came to its end in {runs}")),
         [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
         [] => match exhausted(s).filter(|exhausted| exhausted.proof) {
@@ -189,7 +192,7 @@ fn search_texts(s: &Summary<'_>) -> Vec<String> {
     texts.extend(search::reduction(&exhausted));
     if exhausted.proof {
         let verdict = if s.campaign.findings.is_empty() { "none can fail" } else { "no other one can fail" };
-        texts.push(format!("{verdict}, {}", search::relative_to(&exhausted, s)));
+        texts.push(format!("{verdict}, {}", exhausted.scope.unwrap_or_default()));
     } else {
         texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is no proof: {lack}")));
     }

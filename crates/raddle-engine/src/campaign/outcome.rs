@@ -24,6 +24,18 @@ pub enum End {
     Broken(TargetError),
 }
 
+impl End {
+    /// The word in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            End::Complete => "complete",
+            End::Time => "time",
+            End::Interrupted => "interrupted",
+            End::Broken(_) => "broken",
+        }
+    }
+}
+
 /// The result of a campaign.
 #[derive(Debug)]
 pub struct Outcome {

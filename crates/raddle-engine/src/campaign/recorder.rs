@@ -8,9 +8,10 @@ use raddle_core::Decision;
 use raddle_report::FailureKind;
 use raddle_schedule::Schedule;
 
-use crate::plan::environment;
+use crate::os::folder;
 use crate::plan::stdin::Stdin;
 use crate::plan::Plan;
+use crate::plan::{circumstances, environment};
 use crate::run::report::{Failure, RunReport, Serial};
 
 /// Captured input up to this size goes into the schedule file, more into a file next to it.
@@ -33,9 +34,9 @@ pub fn write(plan: &Plan, report: &RunReport, failure: &Failure) -> Result<PathB
         return Err(format!("the run has more than {} decisions, which is all that is kept", log.len()));
     }
     let mut schedule = schedule_of(plan, report, failure, log);
-    let path = plan.out.join(failure.file_name(&schedule.command));
+    let path = free_path(&plan.out.join(failure.file_name(&schedule.command)), &schedule);
     let stored = || -> io::Result<()> {
-        std::fs::create_dir_all(&plan.out)?;
+        folder::make(&plan.out)?;
         schedule.stdin = stdin_of(&plan.target.stdin, &path)?;
         write_whole(&path, raddle_schedule::write(&schedule).as_bytes())
     }();
@@ -43,6 +44,23 @@ pub fn write(plan: &Plan, report: &RunReport, failure: &Failure) -> Result<PathB
         Ok(()) => Ok(path),
         Err(error) => Err(format!("{} could not be written: {error}", path.display())),
     }
+}
+
+/// Where a schedule goes: the same failure has the same name in every campaign, but what another run has left there is
+/// kept, since its seed may be in somebody's notes.
+fn free_path(path: &Path, schedule: &Schedule) -> PathBuf {
+    let same_run = |there: Schedule| {
+        (there.settings.seed, there.run, there.run_seed) == (schedule.settings.seed, schedule.run, schedule.run_seed)
+    };
+    let is_free = match std::fs::read(path) {
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        Ok(bytes) => raddle_schedule::parse(&bytes).is_ok_and(same_run),
+    };
+    if is_free {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{}-{}.schedule", schedule.settings.seed, schedule.run))
 }
 
 fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) -> Schedule {
@@ -55,7 +73,9 @@ fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) 
         raddle: env!("CARGO_PKG_VERSION").to_string(),
         command: target.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
         directory: bytes(&target.directory),
-        environment: environment::recorded(&target.environment, &target.added),
+        environment: environment::recorded(&target.environment, &target.added, &target.kept),
+        variables: Some(circumstances::variables(&target.environment)),
+        files: circumstances::files(plan),
         build_id: target.program.build_id.clone().unwrap_or_else(|| "unknown".to_string()),
         settings: plan.settings,
         run: report.run,
@@ -134,6 +154,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_protocol::{PolicySettings, RunSettings};
 
     #[test]
     fn a_file_is_whole_or_not_there() {
@@ -143,6 +164,27 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("read"), b"text");
         assert!(write_whole(&folder.path().join("none/a"), b"text").is_err());
         assert_eq!(std::fs::read_dir(folder.path()).expect("is there").count(), 1);
+    }
+
+    #[test]
+    fn the_schedule_of_another_run_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("deadlock-1a2b3c4d.schedule");
+        let schedule = |run| Schedule {
+            raddle: "0".into(),
+            command: vec![b"./a".to_vec()],
+            build_id: "1".into(),
+            settings: RunSettings { seed: 7, ..RunSettings::of(PolicySettings::new("random", [])) },
+            run,
+            failure: raddle_schedule::Failure { kind: "deadlock".into(), ..Default::default() },
+            ..Schedule::default()
+        };
+        assert_eq!(free_path(&path, &schedule(3)), path);
+        std::fs::write(&path, raddle_schedule::write(&schedule(3))).expect("written");
+        assert_eq!(free_path(&path, &schedule(3)), path);
+        assert_eq!(free_path(&path, &schedule(4)), folder.path().join("deadlock-1a2b3c4d-7-4.schedule"));
+        std::fs::write(&path, "another file").expect("written");
+        assert_eq!(free_path(&path, &schedule(3)), folder.path().join("deadlock-1a2b3c4d-7-3.schedule"));
     }
 
     #[test]

@@ -111,15 +111,20 @@ impl Tally {
         self.runs > 0 && self.cut_runs == 0 && self.threads_max <= threads && self.escapes & !repeatable == 0
     }
 
-    /// Whether no run came to its end.
-    pub fn all_cut(&self) -> bool {
-        self.runs > 0 && self.cut_runs == self.runs
+    /// Whether a run came to its end, by itself or by a failure.
+    pub fn explored(&self) -> bool {
+        self.runs > self.cut_runs
     }
 
-    /// Why the campaign says nothing about the program, if that is so; without runs there is no telling.
+    /// Whether there were runs, and none came to its end.
+    pub fn all_cut(&self) -> bool {
+        self.runs > 0 && !self.explored()
+    }
+
+    /// Why the campaign says nothing about the program, if that is so.
     pub fn nothing_controlled(&self) -> Option<NothingControlled> {
         if self.runs == 0 {
-            None
+            Some(NothingControlled::NoRun)
         } else if self.threads_max < 2 {
             Some(NothingControlled::OneThread)
         } else if self.shared_points == 0 {
@@ -133,6 +138,8 @@ impl Tally {
 /// Why nothing was under control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NothingControlled {
+    /// No run was over when the campaign was.
+    NoRun,
     /// The program never started a thread.
     OneThread,
     /// No schedule point was seen with two threads alive.
@@ -143,6 +150,10 @@ impl NothingControlled {
     /// For a person: what was seen and what to do.
     pub fn text(self) -> &'static str {
         match self {
+            NothingControlled::NoRun => {
+                "no run was over when the campaign stopped, so nothing was explored, and nothing is known about the \
+                 program. If --time stopped it, allow more time than one run takes"
+            }
             NothingControlled::OneThread => {
                 "the program never started a thread. Give it the arguments with which it \
                  does; if it starts another program that has the threads, test that one"
@@ -197,7 +208,9 @@ mod tests {
     #[test]
     fn tells_a_program_without_threads_from_one_without_points() {
         let mut tally = Tally::default();
+        assert_eq!((tally.nothing_controlled(), tally.explored()), (Some(NothingControlled::NoRun), false));
         tally.add(&report(1, Verdict::Passed, Counts { threads: 1, ..Counts::default() }));
+        assert!(tally.explored());
         assert_eq!(tally.nothing_controlled(), Some(NothingControlled::OneThread));
         tally.add(&report(2, Verdict::Passed, Counts { threads: 2, ..Counts::default() }));
         assert_eq!(tally.nothing_controlled(), Some(NothingControlled::NoPoint));

@@ -2,6 +2,7 @@
 //! directories for a while.
 
 pub mod ask;
+pub mod folder;
 pub(crate) mod process;
 pub(crate) mod scratch;
 pub mod sys;

@@ -2,23 +2,49 @@
 //! directory, both emptied between runs. Their paths have the same length for every job, so that
 //! the environment of all runs has the same size.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use tempfile::TempDir;
+
+use super::sys;
+
+/// How the names of roots begin.
+const PREFIX: &str = "raddle-";
+
+/// How many random letters follow.
+const LETTERS: usize = 6;
+
+/// A file in each root that its campaign holds a lock on: when a campaign is killed, the kernel lets go of it.
+const LOCK: &str = "lock";
 
 /// The root of a campaign's temporary directories; dropping it removes all of them.
 #[derive(Debug)]
 pub struct Scratch {
     root: TempDir,
+    _lock: File,
 }
 
 impl Scratch {
-    /// Makes the root in the system's temporary directory.
+    /// Makes the root in the system's temporary directory, from which what killed campaigns have left is removed first.
     pub fn new() -> io::Result<Scratch> {
-        Ok(Scratch { root: tempfile::Builder::new().prefix("raddle-").rand_bytes(6).tempdir()? })
+        static SWEPT: Once = Once::new();
+        let folder = std::env::temp_dir();
+        SWEPT.call_once(|| sweep(&folder));
+        Scratch::in_folder(&folder)
+    }
+
+    fn in_folder(folder: &Path) -> io::Result<Scratch> {
+        let root = tempfile::Builder::new().prefix(PREFIX).rand_bytes(LETTERS).tempdir_in(folder)?;
+        // It gets its name when it is locked: who sweeps takes one that is not for left behind.
+        let unnamed = root.path().join("new");
+        let lock = File::create(&unnamed)?;
+        sys::lock(&lock)?;
+        fs::rename(&unnamed, root.path().join(LOCK))?;
+        Ok(Scratch { root, _lock: lock })
     }
 
     /// The directories of a job.
@@ -86,6 +112,28 @@ impl JobScratch {
     }
 }
 
+/// Removes the roots of campaigns that were killed. Others' are left alone, and so is what does not look like a root.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if is_root(&path) && File::open(path.join(LOCK)).is_ok_and(|lock| sys::lock(&lock).is_ok()) {
+            open_up(&path);
+            // Another campaign may sweep, too.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+fn is_root(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let letters = name
+        .strip_prefix(PREFIX)
+        .is_some_and(|letters| letters.len() == LETTERS && letters.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    // SAFETY: only asks.
+    let own = |metadata: fs::Metadata| metadata.is_dir() && metadata.uid() == unsafe { libc::geteuid() };
+    letters && path.symlink_metadata().is_ok_and(own)
+}
+
 fn make(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o700).create(path)
 }
@@ -130,6 +178,23 @@ mod tests {
         job.clean(true).expect("cleaned");
         assert_eq!(fs::read_dir(&job.tmp).expect("is there").count(), 0);
         assert!(job.cwd.is_dir());
+    }
+
+    #[test]
+    fn what_a_killed_campaign_left_is_swept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let alive = Scratch::in_folder(folder.path()).expect("a root");
+        let dead = Scratch::in_folder(folder.path()).expect("a root");
+        let job = dead.job(0).expect("directories");
+        fs::write(job.tmp.join("file"), "x").expect("a file");
+        // As the kernel does it for a process that ends.
+        let Scratch { root, _lock } = dead;
+        let dead = root.keep();
+        drop(_lock);
+        let others = ["raddle-cc-ABC", "raddle-abcdef", "raddle-abcdefg"].map(|name| folder.path().join(name));
+        others.iter().for_each(|other| fs::create_dir(other).expect("a folder"));
+        sweep(folder.path());
+        assert!(!dead.exists() && alive.root.path().exists() && others.iter().all(|other| other.exists()));
     }
 
     #[test]

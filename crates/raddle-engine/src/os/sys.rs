@@ -247,3 +247,8 @@ impl std::fmt::Display for Ending {
         }
     }
 }
+/// Locks a file until it is closed; an error if another process has locked it.
+pub fn lock(file: &std::fs::File) -> io::Result<()> {
+    // SAFETY: a system call on a descriptor that is open.
+    errno(unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(drop)
+}

@@ -5,7 +5,8 @@
 //!
 //! A schedule file keeps what was set by `--env`, and of the user's environment the families that
 //! change what a program computes: see [`matters`]. PATH and HOME are not among them: they name
-//! places of one machine, and a replay elsewhere needs that machine's.
+//! places of one machine, and a replay elsewhere needs that machine's. Of all others it keeps the names and hashes
+//! only, because values may be secrets; `--keep-env` adds to those that are kept.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -41,6 +42,55 @@ pub fn matters(name: &OsStr) -> bool {
         || name.ends_with(b"SAN_OPTIONS")
 }
 
+/// Variables that shells, terminals, sessions and tools that start raddle set for themselves: programs whose outcome
+/// depends on them are rare, and they differ from window to window.
+const SESSION: &[&str] = &[
+    "_",
+    "SHLVL",
+    "PWD",
+    "OLDPWD",
+    "TERM",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "LS_COLORS",
+    "PS1",
+    "DISPLAY",
+    "WINDOWID",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "TMPDIR",
+    "TMUX",
+    "STY",
+    "CARGO",
+    "MAKELEVEL",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "RUST_RECURSION_COUNT",
+    "INVOCATION_ID",
+    "JOURNAL_STREAM",
+];
+
+/// Beginnings of such names.
+const SESSION_PREFIXES: &[&str] =
+    &["XDG_SESSION_", "XDG_SEAT", "XDG_VTNR", "SSH_", "GPG_", "TERM_", "VTE_", "TMUX_", "HIST", "RADDLE_", "RUSTUP_"];
+
+/// Whether a variable belongs to the session and not to the program.
+pub fn of_a_session(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    SESSION.iter().any(|known| known.as_bytes() == name)
+        || SESSION_PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
+}
+
+/// Whether a name is one of these; one that ends with * stands for all that begin like it.
+fn is_among(name: &OsStr, patterns: &[String]) -> bool {
+    patterns.iter().any(|pattern| match pattern.strip_suffix('*') {
+        Some(start) => name.as_bytes().starts_with(start.as_bytes()),
+        None => name == OsStr::new(pattern),
+    })
+}
+
 /// The user's environment with the variables of `--env`.
 pub fn for_test(extra: &[(String, String)]) -> Variables {
     let mut variables: Variables = std::env::vars_os().collect();
@@ -50,12 +100,12 @@ pub fn for_test(extra: &[(String, String)]) -> Variables {
     variables
 }
 
-/// What a schedule file keeps.
-pub fn recorded(variables: &Variables, extra: &[(String, String)]) -> Vec<(Vec<u8>, Vec<u8>)> {
+/// What a schedule file keeps, with the values. `kept` are the patterns of `--keep-env`.
+pub fn recorded(variables: &Variables, extra: &[(String, String)], kept: &[String]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let set_by_option = |name: &OsStr| extra.iter().any(|(n, _)| OsStr::new(n) == name);
     let mut kept: Vec<_> = variables
         .iter()
-        .filter(|(name, _)| matters(name) || set_by_option(name))
+        .filter(|(name, _)| matters(name) || set_by_option(name) || is_among(name, kept))
         .map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()))
         .collect();
     kept.sort();
@@ -118,7 +168,11 @@ mod tests {
         let extra = vec![("MY_SWITCH".to_string(), "1".to_string())];
         let variables =
             vec![("MY_SWITCH".into(), "1".into()), ("HOME".into(), "/root".into()), ("LANG".into(), "C".into())];
-        let kept = recorded(&variables, &extra);
-        assert_eq!(kept, [(b"LANG".to_vec(), b"C".to_vec()), (b"MY_SWITCH".to_vec(), b"1".to_vec())]);
+        let (lang, switch) = ((b"LANG".to_vec(), b"C".to_vec()), (b"MY_SWITCH".to_vec(), b"1".to_vec()));
+        assert_eq!(recorded(&variables, &extra, &[]), [lang.clone(), switch.clone()]);
+        let home = (b"HOME".to_vec(), b"/root".to_vec());
+        for pattern in ["HOME", "HO*", "*"] {
+            assert_eq!(recorded(&variables, &extra, &[pattern.into()]), [home.clone(), lang.clone(), switch.clone()]);
+        }
     }
 }

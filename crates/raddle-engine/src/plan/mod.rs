@@ -6,9 +6,11 @@
 //! | `parameters` | parameters that follow from the number of planned runs |
 //! | `coverage`, `rounds` | the numbers at which runs are sampled, and at which runs learn from earlier ones |
 //! | `environment`, `stdin` | what the program gets |
+//! | `circumstances` | what of that a schedule file keeps, and what is different at a replay |
 //! | `sync_functions`, `suppressions`, `place` | places in the program |
 //! | `suggest` | what may have been meant |
 
+pub(crate) mod circumstances;
 pub mod coverage;
 pub(crate) mod environment;
 pub mod own_policies;
@@ -121,6 +123,8 @@ pub struct Target {
     pub environment: Variables,
     /// What the user added to it on the command line.
     pub added: Vec<(String, String)>,
+    /// Of which other variables a schedule file keeps the values: the patterns of `--keep-env`.
+    pub kept: Vec<String>,
     /// The library to preload.
     pub runtime: PathBuf,
     /// What it reads.
@@ -152,7 +156,8 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
-    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible. Each run
+    /// is given its own.
     pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
@@ -220,7 +225,11 @@ impl Plan {
             flags: self.flags(),
             log_capacity: self.settings.max_steps.min(MAX_LOG),
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
-            replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            replay_len: self.recording.as_ref().map_or(0, |recording| match recording.every {
+                // There is room for any order of a run.
+                true => self.settings.max_steps.min(MAX_LOG),
+                false => recording.decisions.len() as u64,
+            }),
             fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),

@@ -19,6 +19,7 @@ use crate::bundle::{self, Opened};
 use crate::campaign::{Finding, Outcome};
 use crate::error::Error;
 use crate::options::within;
+use crate::plan::circumstances;
 use crate::plan::coverage::Coverage;
 use crate::plan::environment;
 use crate::plan::place::Place;
@@ -44,6 +45,8 @@ pub struct ReplayOptions {
     pub runtime: Option<PathBuf>,
     /// A program and its arguments in place of the recorded ones; empty: the recorded ones.
     pub command: Vec<OsString>,
+    /// Variables that are not as they were recorded make no difference.
+    pub any_environment: bool,
 }
 
 impl Default for ReplayOptions {
@@ -55,6 +58,7 @@ impl Default for ReplayOptions {
             exec: false,
             runtime: None,
             command: Vec::new(),
+            any_environment: false,
         }
     }
 }
@@ -68,8 +72,10 @@ pub struct Replay {
     pub recorded: Schedule,
     /// Whether the program is the build that was recorded.
     pub same_build: bool,
-    /// What is different here, in words.
+    /// What is different here and may make the replay diverge, in words.
     pub warnings: Vec<String>,
+    /// What is different here besides the program, in words: if the failure does not happen, this may be why.
+    pub differences: Vec<String>,
     /// The files of a bundle live as long as this does.
     _bundle: Option<Opened>,
 }
@@ -79,6 +85,7 @@ impl Replay {
     pub fn open(path: &Path, options: &ReplayOptions) -> Result<Replay, Error> {
         within("runs", options.runs, 1, u64::MAX / 2)?;
         let runtime = runtime::find(options.runtime.as_deref())?;
+        check_file(path)?;
         let bundle = bundle::open(path)?;
         let file = absolute(bundle.as_ref().map_or(path, |bundle| &bundle.schedule));
         let recorded = read(&file)?;
@@ -97,6 +104,7 @@ impl Replay {
                 (program.clone(), program.path, command)
             }
         };
+        let mut differences = warnings.clone();
         let same_build = program.build_id.as_deref() == Some(recorded.build_id.as_str());
         if !same_build {
             warnings.push(changed(&program, &recorded));
@@ -109,11 +117,16 @@ impl Replay {
             own_directory: recorded.own_directory,
             environment: environment::for_replay(&recorded.environment),
             added: Vec::new(),
+            kept: Vec::new(),
             runtime,
             stdin: input(&recorded, &file)?,
         };
+        if !options.any_environment {
+            differences.extend(circumstances::different_variables(&target.environment, &recorded));
+        }
+        differences.extend(circumstances::different_files(&target.directory, &recorded, bundle.is_some()));
         let plan = plan(options, &recorded, &file, target)?;
-        Ok(Replay { plan, recorded, same_build, warnings, _bundle: bundle })
+        Ok(Replay { plan, recorded, same_build, warnings, differences, _bundle: bundle })
     }
 
     /// Compares the failures of the replay with the recorded one.
@@ -130,6 +143,17 @@ impl Replay {
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Whether there is a file at all.
+fn check_file(path: &Path) -> Result<(), Error> {
+    let no_schedule = |what| Error::NoSchedule { path: path.to_path_buf(), what };
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => Err(no_schedule("it is a folder")),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(no_schedule("there is no such file")),
+        Err(source) => Err(Error::Read { path: path.to_path_buf(), source }),
+    }
 }
 
 /// Reads a schedule file.
@@ -322,6 +346,11 @@ impl Replayed<'_> {
             exit_code::FAILURE
         } else if self.outcome.tally.diverged_runs > 0 {
             exit_code::DIVERGED
+        } else if self.outcome.tally.runs == 0 {
+            exit_code::NOTHING_CONTROLLED
+        } else if !self.replay.differences.is_empty() {
+            // It may be there still: this is not what was recorded.
+            exit_code::DIVERGED
         } else {
             exit_code::OK
         }
@@ -356,6 +385,7 @@ impl Replayed<'_> {
                 enabled: divergence.enabled,
             }),
             same_build: self.replay.same_build,
+            differences: self.replay.differences.clone(),
             seconds: outcome.seconds,
             failures: outcome.findings.iter().map(|finding| self.failure(finding)).collect(),
         }

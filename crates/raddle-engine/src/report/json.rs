@@ -27,6 +27,8 @@ pub fn report(summary: &Summary<'_>) -> Report {
         points: settings.points.name().to_string(),
         offers: plan.target.program.offered().into_iter().map(str::to_string).collect(),
         runs: tally.runs,
+        runs_planned: Some(plan.runs),
+        end: Some(campaign.end.name().to_string()),
         failing_runs: tally.failing_runs,
         first_failing_run: tally.first_failing_run,
         unreplayable: plan.is_parallel().then_some(tally.unreplayable_runs),

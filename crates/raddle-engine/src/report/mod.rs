@@ -4,6 +4,7 @@ mod json;
 pub mod racing;
 #[cfg(any(test, feature = "samples"))]
 pub mod sample;
+mod scope;
 pub mod search;
 pub mod worth;
 
@@ -64,6 +65,8 @@ impl Summary<'_> {
                 }
                 _ => {}
             }
+        } else {
+            texts.extend(scope::hidden(program));
         }
         if self.campaign.random_addresses {
             texts.push(RANDOM_ADDRESSES);

@@ -49,6 +49,7 @@ pub fn plan() -> Plan {
             own_directory: false,
             environment: Vec::new(),
             added: vec![("DEBUG".into(), "yes please".into())],
+            kept: Vec::new(),
             runtime: "/usr/lib/raddle/libraddle_runtime.so".into(),
             stdin: Stdin::Null,
         },
@@ -107,7 +108,8 @@ pub fn racing() -> BTreeSet<Place> {
 
 /// A run of three threads.
 pub fn report(run: u64, verdict: Verdict) -> RunReport {
-    let counts = Counts { steps: 100 + run, threads: 3, shared_points: 90, hash: run / 2, ..Counts::default() };
+    let counts =
+        Counts { steps: 100 + run, threads: 3, points: 120, shared_points: 90, hash: run / 2, ..Counts::default() };
     RunReport { verdict, counts, ..RunReport::new(run) }
 }
 

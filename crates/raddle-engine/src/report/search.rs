@@ -7,23 +7,28 @@ use raddle_report::search::Exhausted;
 use raddle_report::words::count;
 use raddle_report::FailureKind;
 
-use super::Summary;
+use super::{scope, Summary};
 
 /// Escapes that leave every run as it was.
 const HARMLESS: [Escape; 1] = [Escape::Affinity];
+
+/// What is no lack of a proof about the points of a level, which says so.
+const IN_THE_SCOPE: [&str; 2] = [scope::HIDDEN_IN_C, scope::HIDDEN_IN_CPP];
 
 /// What a campaign's search explored, if it came to its end.
 pub fn exhausted(summary: &Summary<'_>) -> Option<Exhausted> {
     let explored = summary.campaign.explored?;
     let lacks = lacks(summary);
+    // A loop that only reads waits for a change, and schedules in which it does not are left out as well.
+    let fair = explored.fair || summary.campaign.tally.notes & blind_spot::SPUN != 0;
     Some(Exhausted {
         schedules: explored.schedules,
         redundant: explored.redundant,
         bound: explored.bound.checked_sub(1),
         reduced: explored.reduced,
-        // A loop that only reads waits for a change, and schedules in which it does not are left out as well.
-        fair: explored.fair || summary.campaign.tally.notes & blind_spot::SPUN != 0,
+        fair,
         proof: lacks.is_empty(),
+        scope: Some(scope::of_proof(summary, explored.reduced, fair)),
         lacks,
     })
 }
@@ -46,6 +51,7 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
         lacks.push(format!("{} ended by the wall clock", was(slow, "run")));
     }
     let harmless = HARMLESS.map(Escape::text);
+    let harmless = [&harmless[..], &IN_THE_SCOPE].concat();
     lacks.extend(summary.uncontrolled().into_iter().filter(|text| !harmless.contains(text)).map(str::to_string));
     if tally.notes & blind_spot::DRAWN != 0 {
         lacks.push("which of several threads a condition's signal wakes was drawn, not explored".to_string());
@@ -122,6 +128,20 @@ mod tests {
         for fair in [explored(held), explored(reads)] {
             assert!(fair.proof && fair.fair, "{fair:?}");
         }
+    }
+
+    #[test]
+    fn a_proof_says_what_it_is_about() {
+        let scope = |it: Exhausted| it.scope.expect("is there");
+        let all = scope(explored(|_| {}));
+        assert_eq!(
+            all,
+            "for the points of level sync, sequential consistency, these inputs and the virtual clock; atomics and \
+             memory accesses are not seen: build with raddle cc"
+        );
+        let fair = scope(explored(|campaign| campaign.tally.notes = blind_spot::SPUN));
+        let expected = "for schedules in which threads that wait busily let others run, the points of level ";
+        assert!(fair.starts_with(expected), "{fair}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use raddle_core::policy::{Descriptor, Kind, Learns};
 use raddle_report::worth::{Bound, Depth, EventPairs, Seen, Worth};
 use raddle_report::FailureKind;
 
-use super::Summary;
+use super::{scope, Summary};
 use crate::campaign::worth::{Guarantee, Schedules};
 use crate::plan::policy_choice::{shown, PolicyChoice};
 use crate::statistics::pct_bound;
@@ -80,6 +80,7 @@ fn bound(s: &Summary<'_>) -> Bound {
     });
     Bound {
         missing,
+        scope: (runs > 0).then(|| scope::of(s)),
         threads,
         steps,
         guard,

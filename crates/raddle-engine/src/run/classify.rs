@@ -87,6 +87,7 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
             };
             return Some(Symptom::new(FailureKind::Assert, message));
         }
+        Outcome::Misuse => return Some(misuse(traces)),
         Outcome::ThreadsLeft => return Some(threads_left(traces)),
         Outcome::StateLeaks => return Some(Symptom::new(FailureKind::Leak, shared_block::message(results))),
         _ => {}
@@ -118,6 +119,20 @@ fn deadlock(traces: &Traces<'_>) -> Symptom {
     };
     let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
     Symptom::at(place, FailureKind::Deadlock, message)
+}
+
+/// A thread used a destroyed or overwritten object.
+fn misuse(traces: &Traces<'_>) -> Symptom {
+    let mut message = shared_block::message(traces.results);
+    let culprit = traces.threads.iter().find(|t| u32::from(t.id) == traces.results.thread);
+    let place = match culprit.and_then(|t| t.place.as_deref()) {
+        Some(place) => format!("{message} in {place}"),
+        None => message.clone(),
+    };
+    if let Some(origin) = culprit.and_then(|t| t.origin.as_deref()) {
+        message = format!("{message}; {origin}");
+    }
+    Symptom { kind: FailureKind::Misuse, message, place, assertion: None }
 }
 
 /// The body of a check is over, and threads of it are not.
@@ -352,6 +367,20 @@ mod tests {
         let symptom = case.symptom().expect("a failure");
         assert_eq!(symptom.kind, FailureKind::Deadlock);
         assert_eq!(symptom.place, "lock in a (x.c:1); lock in b (x.c:2)");
+    }
+
+    #[test]
+    fn a_misuse_is_where_the_object_is_used_and_says_who_destroyed_it() {
+        let mut case = Case::new(Outcome::Misuse).message("use of a destroyed mutex (lock)");
+        case.is(FailureKind::Misuse, "use of a destroyed mutex (lock)");
+        case.results.thread = 2;
+        case.threads = vec![ThreadView {
+            state: "failed".into(),
+            origin: Some("t1 (main) destroyed it in cleanup (x.c:9)".into()),
+            ..blocked(2, "lock", "worker (x.c:4)")
+        }];
+        case.is(FailureKind::Misuse, "use of a destroyed mutex (lock); t1 (main) destroyed it in cleanup (x.c:9)");
+        assert_eq!(case.symptom().expect("fails").place, "use of a destroyed mutex (lock) in worker (x.c:4)");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use raddle_core::policy::{Explored, Learns};
 use raddle_inspect::builds::Builds;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::control::{command, event};
+use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, OsReason, Outcome};
 
@@ -86,6 +87,14 @@ enum Start {
     TooSlow {
         attached: bool,
     },
+}
+
+/// Whether a process says when its runs are over: a fork server and a check do. Of another one a program that has written
+/// over its block may seem to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Yes,
+    No,
 }
 
 /// How a process answered an assignment.
@@ -250,9 +259,15 @@ impl<'a> Executor<'a> {
         self.block.control().strays.store(0, Ordering::Relaxed);
         let end = self.run_forked()?;
         self.output.look()?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let completed = self.completed(assignment);
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         Ok(Some((completed, (!whole).then_some(end))))
+    }
+
+    /// The runs of an assignment that are over: no more than it has, whatever a program has written into the block.
+    fn completed(&self, assignment: &Assignment) -> usize {
+        let said = u64::from(self.block.control().completed.load(Ordering::Acquire));
+        said.min(assignment.last - assignment.first + 1) as usize
     }
 
     fn configure(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<(), JobEnd> {
@@ -415,7 +430,7 @@ impl<'a> Executor<'a> {
         let control = self.block.control();
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let Attended { answer, timed_out, threads, looks } = self.attend(&mut server)?;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut server, Answers::Yes)?;
         let ending = match answer {
             Answer::Done => {
                 let status = self.block.control().wait_status.load(Ordering::Acquire);
@@ -435,11 +450,10 @@ impl<'a> Executor<'a> {
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (ending, timed_out, threads, looks) = loop {
-            // Only a fork server and a check answer. A program that has written over its block may seem to.
-            if let Attended { answer: Answer::Ended(ending), timed_out, threads, looks } = self.attend(&mut process)? {
-                break (ending, timed_out, threads, looks);
-            }
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::No)?;
+        let ending = match answer {
+            Answer::Ended(ending) => ending,
+            Answer::Done => return Err(io::Error::other("a program of its own has answered").into()),
         };
         let results = self.block.results();
         let children = results.escapes & 1 << Escape::Children as u32 != 0;
@@ -461,8 +475,9 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a process has made its runs, and looks at those that fail or hang.
-    fn attend(&mut self, process: &mut Process) -> Result<Attended, JobEnd> {
-        let (mut timed_out, mut threads, mut looks, mut seen) = (None, Vec::new(), Vec::new(), 0);
+    fn attend(&mut self, process: &mut Process, answers: Answers) -> Result<Attended, JobEnd> {
+        let (mut timed_out, mut threads, mut looks) = (None, Vec::new(), Vec::new());
+        let (mut seen, mut frozen) = (0, false);
         let mut watch = Watch::new(self.plan.run_timeout);
         loop {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
@@ -472,20 +487,25 @@ impl<'a> Executor<'a> {
             // The number may be that of an earlier run, or whatever a program has written over it.
             let of_server = || process::child(run, process.pid());
             match happened {
+                // A run stops once at its failure.
+                Happened::Frozen if frozen => {}
                 Happened::Frozen => {
                     let run = of_server().map_or(process.pid(), |_| run);
                     // A run that only shows itself and goes on has no outcome yet.
                     let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
-                    let views = if looks.len() < LOOKS { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
-                    if goes_on {
+                    let looked = !goes_on || looks.len() < LOOKS;
+                    let views = if looked { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    if !goes_on {
+                        (threads, frozen) = (views, true);
+                    } else if looks.len() < LOOKS {
                         let lines = self.output.stderr.read()?.iter().filter(|byte| **byte == b'\n').count();
                         looks.push(Look { threads: views, lines });
-                    } else {
-                        threads = views;
                     }
                     self.release();
                 }
-                Happened::Done => return Ok(Attended { answer: Answer::Done, timed_out, threads, looks }),
+                Happened::Done if answers == Answers::Yes => {
+                    return Ok(Attended { answer: Answer::Done, timed_out, threads, looks })
+                }
                 Happened::Ended(ending) => {
                     return Ok(Attended { answer: Answer::Ended(ending), timed_out, threads, looks })
                 }
@@ -496,7 +516,7 @@ impl<'a> Executor<'a> {
                     return Err(JobEnd::Stopped);
                 }
                 // The limit is for one run, not for a series.
-                Happened::TooSlow if timed_out.is_none() && completed != seen => {
+                Happened::TooSlow if timed_out.is_none() && completed > seen && completed as usize <= SUMMARIES => {
                     seen = completed;
                     watch = Watch::new(self.plan.run_timeout);
                 }
@@ -517,7 +537,7 @@ impl<'a> Executor<'a> {
                     let answer = Answer::Ended(process.wait()?);
                     return Ok(Attended { answer, timed_out, threads, looks });
                 }
-                Happened::Ready(_) | Happened::CheckReached => {}
+                Happened::Done | Happened::Ready(_) | Happened::CheckReached => {}
             }
         }
     }
@@ -531,8 +551,13 @@ impl<'a> Executor<'a> {
         for view in &mut views {
             view.calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
         }
-        if [Outcome::Assert, Outcome::Signal, Outcome::Unknown].contains(&Outcome::from_u32(results.outcome)) {
+        let failed = [Outcome::Assert, Outcome::Signal, Outcome::Misuse, Outcome::Unknown];
+        if failed.contains(&Outcome::from_u32(results.outcome)) {
             threads::mark_failed(&mut views, results.thread);
+        }
+        if let Some(thread) = results.origin_thread.checked_sub(1) {
+            let frames = self.unwinder.frames_at(pid, results.origin_place);
+            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
         }
         watch.extend(started.elapsed());
         views
@@ -584,8 +609,8 @@ impl<'a> Executor<'a> {
         // The runs are the process.
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process)?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::Yes)?;
+        let completed = self.completed(assignment);
         self.output.look()?;
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         match answer {

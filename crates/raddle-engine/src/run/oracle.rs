@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,6 +39,8 @@ pub fn ask(
         .env("RADDLE_STDERR", own(&output.stderr))
         .env("RADDLE_STATUS", ending.shell_status().to_string())
         .stdin(Stdio::null())
+        // A signal that a terminal or `timeout` sends to our group asks us to stop, and is no verdict.
+        .process_group(0)
         .stdout(to_answer()?)
         .stderr(to_answer()?);
     // It would inherit the signals that this thread blocks.
@@ -54,6 +57,29 @@ pub fn ask(
     let reason = text.lines().find(|line| !line.trim().is_empty());
     let reason = reason.map_or(String::new(), |line| format!(": {line}"));
     Ok(Some(format!("the check `{shown}` failed ({status}){reason}")))
+}
+
+/// Looks at the command before the first run: a typing error is no verdict on the program. What is wrong, if anything.
+pub fn look(command: &OsStr, directory: &Path) -> io::Result<Option<String>> {
+    let shell = |arguments: &[&OsStr]| {
+        let mut shell = Command::new("/bin/sh");
+        sys::with_all_signals(|| shell.args(arguments).current_dir(directory).stdin(Stdio::null()).output())
+    };
+    let read = shell(&["-n".as_ref(), "-c".as_ref(), command])?;
+    if !read.status.success() {
+        let said = String::from_utf8_lossy(&read.stderr).trim().to_string();
+        return Ok(Some(format!("the shell does not understand it: {said}")));
+    }
+    let Some(word) = first_word(&command.to_string_lossy()).map(str::to_string) else { return Ok(None) };
+    let found = shell(&["-c".as_ref(), "command -v \"$0\"".as_ref(), word.as_ref()])?;
+    Ok((!found.status.success()).then(|| format!("there is no command `{word}`")))
+}
+
+/// The name of the first command, where it is plain enough to be sure of it.
+fn first_word(command: &str) -> Option<&str> {
+    let word = command.split_whitespace().next()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+./".contains(c);
+    (word.chars().all(plain) && !word.starts_with('-')).then_some(word)
 }
 
 /// Waits for the oracle; kills it when it takes too long, or when the job is asked to stop.
@@ -82,6 +108,25 @@ mod tests {
         std::fs::write(format!("/proc/self/fd/{}", output.stdout.descriptor()), "total 7\n").expect("written");
         let limit = Duration::from_millis(500);
         ask(OsStr::new(command), Path::new("/"), &output, Ending::Exit(3), limit, &Stop::default()).expect("runs")
+    }
+
+    #[test]
+    fn a_command_that_is_not_there_is_no_verdict() {
+        let wrong = |command: &str| look(command.as_ref(), Path::new("/")).expect("a shell").unwrap_or_default();
+        assert_eq!(wrong("no-such-command -q \"$RADDLE_STDOUT\""), "there is no command `no-such-command`");
+        assert_eq!(wrong("/no/such/check"), "there is no command `/no/such/check`");
+        assert!(wrong("grep 'x").starts_with("the shell does not understand it: "));
+        for right in [
+            "true",
+            "grep -q x y | cat",
+            "! false",
+            "x=1; no-such-command",
+            "[ 1 = 1 ]",
+            "(exit 0)",
+            "if :; then :; fi",
+        ] {
+            assert_eq!(wrong(right), "", "{right}");
+        }
     }
 
     #[test]

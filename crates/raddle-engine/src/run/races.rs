@@ -19,6 +19,8 @@ use raddle_report::FailureKind;
 /// Races of one run, as they are in the block.
 pub struct Seen {
     pub races: Vec<Race>,
+    /// The places of plain accesses that no run was told of.
+    pub learned: Vec<u64>,
     /// The files that their addresses lie in.
     pub loaded: Vec<LoadedFile>,
 }
@@ -88,16 +90,13 @@ impl Files {
         Some(Located { path, build, address: address - file.start + first })
     }
 
-    /// The places of both accesses of every race.
+    /// The places that a run teaches.
     pub fn places(&self, seen: &Seen) -> Vec<Place> {
-        let accesses = seen.races.iter().flat_map(|race| [race.first, race.second]);
-        let mut places: Vec<_> = accesses
-            .filter(|access| access.atomic == 0)
-            .filter_map(|access| {
-                let Located { path, address, .. } = self.locate(&seen.loaded, access.frames[0])?;
-                Some(Place { file: place::file_name(&path)?, address })
-            })
-            .collect();
+        let place = |&address| {
+            let Located { path, address, .. } = self.locate(&seen.loaded, address)?;
+            Some(Place { file: place::file_name(&path)?, address })
+        };
+        let mut places: Vec<_> = seen.learned.iter().filter_map(place).collect();
         places.sort();
         places.dedup();
         places

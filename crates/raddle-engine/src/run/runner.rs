@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use raddle_core::policy::{Explored, Learns};
 use raddle_core::{Decision, EventKind};
 use raddle_protocol::hooks::offers;
-use raddle_protocol::{Outcome, Points, Results};
+use raddle_protocol::{Escape, Outcome, Points, Results};
 
 use super::classify::{self, Symptom, Traces};
 use super::executor::{Executor, JobEnd, Look, RunEnd};
@@ -18,7 +18,7 @@ use super::output::Output;
 use super::races::{Files, Seen};
 use super::report::CheckRequest;
 use super::report::{Counts, Divergence, Failure, RunReport, Serial, Verdict};
-use super::retrace::{self, Retraced};
+use super::retrace::{self, Retraced, Retracer};
 use super::said::Said;
 use super::shared_block;
 use super::target_error::TargetError;
@@ -40,6 +40,8 @@ pub struct Runner<'a> {
     plan: &'a Plan,
     runtime: PathBuf,
     executor: Executor<'a>,
+    /// Looks for the failures of parallel runs in serial ones.
+    retracer: Option<Retracer<'a>>,
     scratch: JobScratch,
     stop: Stop,
     /// Failures whose decisions were reported before.
@@ -72,6 +74,7 @@ impl Made {
 impl<'a> Runner<'a> {
     pub fn new(
         plan: &'a Plan,
+        retraced: Option<&'a Plan>,
         runtime: &Path,
         scratch: JobScratch,
         output: Output,
@@ -83,7 +86,19 @@ impl<'a> Runner<'a> {
         let executor = Executor::new(plan, runtime, &scratch, output, builds.clone(), stop)?;
         let frames = Frames::new(&plan.target.runtime);
         let (known, files, runtime) = (HashSet::new(), Files::new(builds), runtime.to_path_buf());
-        Ok(Runner { plan, runtime, executor, scratch, stop: stop.clone(), known, files, frames, exhausted: None })
+        let retracer = retraced.map(Retracer::new);
+        Ok(Runner {
+            plan,
+            runtime,
+            executor,
+            retracer,
+            scratch,
+            stop: stop.clone(),
+            known,
+            files,
+            frames,
+            exhausted: None,
+        })
     }
 
     /// See [`Executor::prepare`].
@@ -99,11 +114,9 @@ impl<'a> Runner<'a> {
     /// See [`Executor::abandon`].
     pub fn abandon(&mut self) {
         self.executor.abandon();
-    }
-
-    /// See [`Executor::finish`].
-    pub fn finish(&mut self) -> Result<(), JobEnd> {
-        self.executor.finish()
+        if let Some(retracer) = &mut self.retracer {
+            retracer.abandon();
+        }
     }
 
     /// What the program's check asks for; `None`: it is not reached.
@@ -170,22 +183,31 @@ impl<'a> Runner<'a> {
         if look_at.is_none() && !(sees_locks && asks) {
             return Ok(report);
         }
-        let job = retrace::Job { plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
-        if let Some(again) = retrace::look(&job, assignment, look_at, failure, &counts)? {
+        let job = (self.runtime.as_path(), &self.scratch, &self.stop);
+        if let Some(again) = retrace::look(plan, job, assignment, look_at, failure, &counts)? {
             failure.threads = again.threads;
             failure.message = again.message;
         }
         Ok(report)
     }
 
+    /// Makes a run that follows these decisions.
+    pub fn follow(&mut self, seed: u64, decisions: &[Decision], assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        // What it finds is wanted with its decisions, each time.
+        self.known.clear();
+        self.executor.block.follow(decisions);
+        let end = self.executor.run(1, seed, assignment)?;
+        let report = self.judge(1, seed, assignment, &end);
+        self.scratch.clean(self.plan.target.own_directory)?;
+        report
+    }
+
     /// Looks for the failure of a parallel run in a serial one.
     fn retraced(&mut self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
-        if !self.plan.is_parallel() {
-            return Ok(report);
-        }
-        let job = retrace::Job { plan: self.plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
-        let found = retrace::retrace(&job, assignment, &self.executor.block.log(), failure)?;
+        let Some(retracer) = &mut self.retracer else { return Ok(report) };
+        let place = (&*self.runtime, &self.scratch, &self.stop);
+        let found = retracer.retrace(place, assignment, &self.executor.block.log(), failure)?;
         failure.serial = match found {
             Some(Retraced { log, counts }) => {
                 let new = self.known.insert((failure.kind, failure.place.clone()));
@@ -249,7 +271,9 @@ impl<'a> Runner<'a> {
     /// Makes runs in the program's check: those that passed, and the failing one after them.
     fn make_in_check(&mut self, assignment: &Assignment) -> Result<Made, JobEnd> {
         loop {
+            let mut is_first = !self.executor.goes_on();
             let (completed, end) = self.executor.run_check(assignment, self.plan.run_seed(assignment.first))?;
+            is_first &= completed == 0;
             let batch = Batch::new(assignment.first, self.executor.block.summaries(completed));
             let passed = |batch| Ok(Made { batch, last: None });
             if end.is_some() && self.executor.leave_fibers() {
@@ -264,6 +288,10 @@ impl<'a> Runner<'a> {
             let seed = self.plan.run_seed(run);
             let report = self.judge(run, seed, assignment, &end);
             let Some(mut report) = self.unless_exhausted(report)? else { return passed(batch) };
+            let leaks = report.failure().is_some_and(|failure| failure.kind == FailureKind::Leak);
+            if leaks && !is_first && !self.plan.searches() {
+                return Ok(Made { batch, last: Some(self.make_afresh(run, assignment)?) });
+            }
             // A good run that has news of races ends here too, but not its process.
             if matches!(report.verdict, Verdict::Passed) && !self.executor.goes_on() {
                 let message = format!("the check's body ended the process ({})", end.ending);
@@ -282,6 +310,25 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Makes a run in a process of its own, whose repetition was another one in a process that had made others before.
+    /// A collector or a cache that does something now and then spoils neither that run nor the others. A body that
+    /// depends on how often it has been run differs here, too, and is at fault.
+    fn make_afresh(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        self.executor.abandon();
+        let one = Assignment { first: run, last: run, ..assignment.clone() };
+        let Made { batch, last } = self.make_in_check(&one)?;
+        let passed = || {
+            let (log, log_too_long) = self.sample(run);
+            let report = batch.reports().next()?;
+            Some(RunReport { observed: self.observed(assignment), log, log_too_long, ..report })
+        };
+        let Some(mut report) = last.or_else(passed) else {
+            return Err(JobEnd::Target(TargetError::System("a run was lost that was to be made again".to_string())));
+        };
+        report.escapes |= 1 << Escape::KeptState as u32;
+        Ok(report)
+    }
+
     /// What the program's check is to say of a failure.
     fn verdict(&self, run: u64, failure: &Failure) -> String {
         let command: Vec<_> = self.plan.target.command.iter().map(|a| a.as_bytes().to_vec()).collect();
@@ -294,6 +341,9 @@ impl<'a> Runner<'a> {
     }
 
     fn judge(&mut self, run: u64, run_seed: u64, assignment: &Assignment, end: &RunEnd) -> Result<RunReport, JobEnd> {
+        if self.executor.block.is_overwritten() {
+            return Err(JobEnd::Target(TargetError::Overwritten { run }));
+        }
         let results = self.executor.block.results();
         let seen = self.executor.block.races();
         let verdict = match Outcome::from_u32(results.outcome) {

@@ -7,10 +7,11 @@ use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
+use raddle_core::policies::portfolio;
 use raddle_core::policy::Learns;
 use raddle_core::{Decision, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
-use raddle_protocol::races::{FILES, PLACES, RACES};
+use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
 use raddle_protocol::{text, Block, Control, Results, Settings, Summary, ThreadReport};
 
@@ -36,6 +37,34 @@ impl Mapping {
     fn control(&self) -> &Control {
         // SAFETY: the mapping lives as long as self, and the control part is atomics only.
         unsafe { &*addr_of!((*self.at.as_ptr()).control) }
+    }
+
+    /// What stands at the start of every block of this size.
+    fn intact_header(&self) -> [u64; 3] {
+        [MAGIC, LAYOUT, self.size as u64]
+    }
+
+    fn write_header(&self) {
+        let [magic, layout, size] = self.intact_header();
+        let base = self.at.as_ptr();
+        // SAFETY: inside the mapping; plain numbers.
+        unsafe {
+            addr_of_mut!((*base).magic).write_volatile(magic);
+            addr_of_mut!((*base).layout).write_volatile(layout);
+            addr_of_mut!((*base).size).write_volatile(size);
+        }
+    }
+
+    fn header(&self) -> [u64; 3] {
+        let base = self.at.as_ptr();
+        // SAFETY: as above.
+        unsafe {
+            [
+                addr_of!((*base).magic).read_volatile(),
+                addr_of!((*base).layout).read_volatile(),
+                addr_of!((*base).size).read_volatile(),
+            ]
+        }
     }
 }
 
@@ -99,17 +128,28 @@ impl SharedBlock {
             .ok_or_else(|| io::Error::other("the kernel mapped the block at address 0"))?;
         let map = Mapping { file, at, size };
         let base = at.as_ptr();
+        map.write_header();
         // SAFETY: the mapping is as large as the block with both logs, zero bytes are valid for all
         // of it, and no target maps it yet.
         unsafe {
-            addr_of_mut!((*base).magic).write(MAGIC);
-            addr_of_mut!((*base).layout).write(LAYOUT);
-            addr_of_mut!((*base).size).write(size as u64);
             addr_of_mut!((*base).settings).write(settings);
             let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
             std::ptr::copy_nonoverlapping(recording.as_ptr(), follow, recording.len());
         }
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
+    }
+
+    /// Has the next run follow these decisions, for which there is room.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        let base = self.map.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings and the decisions.
+        unsafe {
+            let room = (self.map.size - (*base).replay_offset()) / size_of::<Decision>();
+            let count = decisions.len().min(room);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(decisions.as_ptr(), follow, count);
+            addr_of_mut!((*base).settings.replay_len).write(count as u64);
+        }
     }
 
     /// Wakes the thread that waits for this block.
@@ -141,9 +181,10 @@ impl SharedBlock {
     }
 
     /// What the runs of the last order did, as far as so many are over.
-    pub fn summaries(&self, count: usize) -> &[Summary] {
+    pub fn summaries(&self, count: usize) -> Vec<Summary> {
         // SAFETY: the target writes them only during an order; plain numbers.
-        unsafe { &(&*addr_of!((*self.map.at.as_ptr()).summaries))[..count.min(SUMMARIES)] }
+        let written = unsafe { &(&*addr_of!((*self.map.at.as_ptr()).summaries))[..count.min(SUMMARIES)] };
+        written.iter().map(|summary| Summary { member: possible_member(summary.member), ..*summary }).collect()
     }
 
     /// Says what a failed check is to report.
@@ -235,12 +276,19 @@ impl SharedBlock {
         unsafe {
             let races = &*addr_of!((*at).races);
             let (count, loaded) = ((races.count as usize).min(RACES), (races.loaded as usize).min(FILES));
-            Seen { races: races.race[..count].to_vec(), loaded: races.files[..loaded].to_vec() }
+            let learned = races.learned[..(races.learned_count as usize).min(LEARNED)].to_vec();
+            Seen { races: races.race[..count].to_vec(), learned, loaded: races.files[..loaded].to_vec() }
         }
+    }
+
+    /// Whether a program has written where only this side writes.
+    pub fn is_overwritten(&self) -> bool {
+        self.map.header() != self.map.intact_header()
     }
 
     /// Makes the block ready for a new target process.
     pub fn reset(&mut self) {
+        self.map.write_header();
         let control = self.control();
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
@@ -259,14 +307,22 @@ impl SharedBlock {
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
-            ((*races).count, (*races).new_races, (*races).loaded) = (0, 0, 0);
+            ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
         }
     }
 
-    /// What the run did so far.
+    /// What the run did so far. A program may have written over it, so numbers that something is sized by are kept
+    /// within what is possible.
     pub fn results(&self) -> Results {
         // SAFETY: plain numbers; a copy, because the target may still write them.
-        unsafe { addr_of!((*self.map.at.as_ptr()).results).read_volatile() }
+        let mut results = unsafe { addr_of!((*self.map.at.as_ptr()).results).read_volatile() };
+        results.threads = results.threads.min(MAX_THREADS as u32);
+        results.threads_alive = results.threads_alive.min(MAX_THREADS as u32);
+        results.member = possible_member(results.member.into()) as u32;
+        for stacks in &mut results.stacks {
+            stacks.count = stacks.count.min(MAX_THREADS as u32);
+        }
+        results
     }
 
     /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
@@ -304,6 +360,15 @@ impl SharedBlock {
     /// Whether the last run had more decisions than there was room for.
     pub fn log_is_full(&self) -> bool {
         self.results().log_len >= self.log_capacity
+    }
+}
+
+/// The number of a policy in a portfolio, if it is one.
+fn possible_member(member: u64) -> u64 {
+    if member < portfolio::MEMBERS.len() as u64 {
+        member
+    } else {
+        0
     }
 }
 

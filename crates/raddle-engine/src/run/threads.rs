@@ -38,6 +38,9 @@ pub struct ThreadView {
     pub frames: Vec<FrameView>,
     /// Why that is not known.
     pub unseen: Option<String>,
+    /// Of the thread that used a destroyed object: who destroyed that, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 impl ThreadView {
@@ -117,6 +120,19 @@ pub fn mark_failed(views: &mut [ThreadView], id: u32) {
     if let Some(at) = views.iter().position(|view| u32::from(view.id) == id) {
         views[at].state = if views[at].state == ENDING { "failed at its end" } else { "failed" }.to_string();
         views[..=at].rotate_right(1);
+    }
+}
+
+/// Says who destroyed what the failed thread uses, and where.
+pub fn name_origin(views: &mut [ThreadView], thread: u16, place: Option<String>) {
+    let name = views.iter().find(|view| view.id == thread).map(|view| view.name.as_str());
+    let who = match name.filter(|name| !name.is_empty()) {
+        Some(name) => format!("t{thread} ({name})"),
+        None => format!("t{thread}"),
+    };
+    let place = place.map_or(String::new(), |place| format!(" in {place}"));
+    if let Some(failed) = views.first_mut() {
+        failed.origin = Some(format!("{who} destroyed it{place}"));
     }
 }
 
@@ -277,6 +293,7 @@ fn object(event: EventKind) -> Object {
         CondWait | CondSignal | CondBroadcast => Object::Address("condition variable"),
         ReadLock | WriteLock | TryRwLock | RwUnlock => Object::Address("rwlock"),
         SemWait | SemTry | SemPost => Object::Address("semaphore"),
+        Destroy => Object::Address("object"),
         Barrier | BarrierLeave => Object::Address("barrier"),
         SpinLock | SpinTry | SpinUnlock => Object::Address("spin lock"),
         Once => Object::Address("once flag"),

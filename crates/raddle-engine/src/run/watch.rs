@@ -17,6 +17,9 @@ use super::shared_block::{Bell, DistantBell, SharedBlock};
 use crate::os::process::{self, Process};
 use crate::os::sys::{self, Ending};
 
+/// More events than a process has while it makes its runs.
+const MOST_EVENTS: u32 = 16;
+
 /// How often a long run is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -118,6 +121,8 @@ impl Drop for Watcher {
 pub struct Watch {
     limit: Duration,
     deadline: Instant,
+    /// Events that came.
+    events: u32,
     beat: (u32, u64),
     beat_at: Instant,
 }
@@ -126,7 +131,7 @@ impl Watch {
     /// It starts now and may take this long.
     pub fn new(limit: Duration) -> Watch {
         let now = Instant::now();
-        Watch { limit, deadline: now + limit, beat: (0, 0), beat_at: now }
+        Watch { limit, deadline: now + limit, events: 0, beat: (0, 0), beat_at: now }
     }
 
     /// Time that we took ourselves does not count.
@@ -148,7 +153,12 @@ impl Watch {
         process: &mut Process,
     ) -> io::Result<Happened> {
         let control = block.control();
+        self.events += 1;
         loop {
+            // A program that writes over its block seems to have news all the time.
+            if self.events > MOST_EVENTS && (watcher.stopped() || Instant::now() >= self.deadline) {
+                return Ok(if watcher.stopped() { Happened::Stopped } else { Happened::TooSlow });
+            }
             let seen = control.event.load(Ordering::Acquire);
             for bit in [event::FROZEN, event::DONE, event::READY, event::CHECK] {
                 if seen & bit != 0 {

@@ -83,8 +83,10 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
             control::leave();
             return None;
         }
-        let loops = state().access.spin_loops.is_spinning_at(me, pc, address as usize);
-        if scheduler().settings().run.points >= Points::Atomic {
+        // Under the fair schedule a loop takes turns, and its states are compared.
+        let is_fair = scheduler().is_fair;
+        let loops = !is_fair && state().access.spin_loops.is_spinning_at(me, pc, address as usize);
+        if is_fair || scheduler().settings().run.points >= Points::Atomic {
             if loops {
                 scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
@@ -100,6 +102,9 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
 unsafe fn only_read(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
     // SAFETY: `me` holds the baton.
     unsafe {
+        if scheduler().is_fair {
+            return;
+        }
         if state().access.spin_loops.read(me, pc, address as usize, size as u32, || value) == SpinState::MustWait {
             wait_for_change(me, address as usize);
         }

@@ -25,7 +25,7 @@ use crate::race;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{Packed, Wait, Wake};
-use crate::signals::kernel as signals;
+use crate::signals::deliver::deliver;
 use crate::switch::gate;
 use crate::{dispatch, switch};
 
@@ -318,7 +318,7 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
             unsafe { race::through_kernel(me, event.kind, false) };
         }
         if s.threads[me.index()].signals != 0 {
-            signals::deliver(me);
+            deliver(me);
             // While the handler ran, others may have taken what was there.
             if wake == Wake::Go && wait.get().key() != 0 {
                 continue;

@@ -1,15 +1,15 @@
-//! Alarms and timers that end in a signal. alarm and ITIMER_REAL go by the virtual clock; the timers of
-//! the kernel's (CPU time, timer_create, timerfd) are reported as uncontrolled.
+//! Alarms. alarm and ITIMER_REAL go by the virtual clock; timers of CPU time and timerfd are the kernel's, and reported as
+//! uncontrolled.
 
-use core::ffi::{c_int, c_uint, c_void};
+use core::ffi::{c_int, c_uint};
 
-use raddle_protocol::{Escape, OsReason};
+use raddle_protocol::Escape;
 
-use super::result;
 use super::time::from_now;
-use crate::control::{call_real, scheduler, state};
-use crate::process::failure;
-use crate::{interpose, real, syscall};
+use super::{result, tick};
+use crate::control::{scheduler, state};
+use crate::signals::kernel::plan_next;
+use crate::{interpose, syscall};
 
 interpose! {
     /// An alarm on the virtual clock.
@@ -27,9 +27,7 @@ interpose! {
     /// ITIMER_REAL goes by the virtual clock; the timers of CPU time are the kernel's.
     fn setitimer(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> c_int |_| {
         if which != libc::ITIMER_REAL {
-            state().signals.kernel_timer = true;
-            scheduler().escaped(Escape::Timers);
-            return result(syscall!(libc::SYS_setitimer, which, new, old)) as c_int;
+            return result(set_timer_of_cpu_time(which, new, old)) as c_int;
         }
         let (left, interval) = match new.as_ref() {
             Some(new) => set_alarm(micro(new.it_value), micro(new.it_interval)),
@@ -42,6 +40,10 @@ interpose! {
     }
 
     fn getitimer(which: c_int, value: *mut libc::itimerval) -> c_int |_| {
+        if which == libc::ITIMER_VIRTUAL && tick::has_virtual_timer() {
+            *value = NO_TIMER;
+            return 0;
+        }
         if which != libc::ITIMER_REAL {
             return result(syscall!(libc::SYS_getitimer, which, value)) as c_int;
         }
@@ -51,21 +53,29 @@ interpose! {
     }
 
     /// A timer of the kernel's: reported as uncontrolled.
-    fn timer_create(clock: c_int, event: *mut c_void, timer: *mut c_void) -> c_int |me| {
-        /// The notification's kind stands after the value and the signal.
-        const KIND: usize = 3;
-        if !event.is_null() && *event.cast::<c_int>().add(KIND) == libc::SIGEV_THREAD_ID {
-            failure::needs_os_threads(OsReason::ThreadState);
-        }
-        state().signals.kernel_timer = true;
-        scheduler().escaped(Escape::Timers);
-        call_real(me, || real!(timer_create: fn(c_int, *mut c_void, *mut c_void) -> c_int)(clock, event, timer))
-    }
-
-    /// A timer of the kernel's: reported as uncontrolled.
     fn timerfd_create(clock: c_int, flags: c_int) -> c_int |_| {
         scheduler().escaped(Escape::Timers);
         result(syscall!(libc::SYS_timerfd_create, clock, flags)) as c_int
+    }
+}
+
+const NO_TIMER: libc::itimerval = libc::itimerval {
+    it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+    it_value: libc::timeval { tv_sec: 0, tv_usec: 0 },
+};
+
+/// setitimer(2) for the timers of CPU time, which are the kernel's.
+unsafe fn set_timer_of_cpu_time(which: c_int, new: *const libc::itimerval, old: *mut libc::itimerval) -> isize {
+    // SAFETY: the caller's pointers and baton.
+    unsafe {
+        state().signals.kernel_timer = true;
+        scheduler().escaped(Escape::Timers);
+        let was_ours = which == libc::ITIMER_VIRTUAL && tick::leave_virtual_timer();
+        let error = syscall!(libc::SYS_setitimer, which, new, old);
+        if was_ours && error == 0 && !old.is_null() {
+            *old = NO_TIMER;
+        }
+        error
     }
 }
 
@@ -96,6 +106,7 @@ unsafe fn set_alarm(from_now_on: u64, interval: u64) -> (u64, u64) {
         let signals = &mut state().signals;
         signals.alarm = if from_now_on == 0 { 0 } else { from_now(from_now_on) + 1 };
         signals.alarm_interval = interval;
+        plan_next();
         old
     }
 }

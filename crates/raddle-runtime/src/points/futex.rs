@@ -158,6 +158,10 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         race::acquire(me, key);
         match wake {
             Wake::TimedOut => -(ETIMEDOUT as isize),
+            // With a time-out it does not restart, whatever the handler's flags.
+            Wake::Interrupted if deadline == NEVER && scheduler().threads[me.index()].restarts => {
+                wait_for(me, call, deadline, bits)
+            }
             Wake::Interrupted => -(EINTR as isize),
             Wake::Go | Wake::Cancelled => 0,
         }

@@ -11,6 +11,7 @@ pub mod cancel;
 pub mod child;
 pub mod condition;
 pub mod connection;
+pub mod credentials;
 pub mod descriptor;
 pub mod descriptor_table;
 pub mod epoll;
@@ -20,6 +21,7 @@ mod futex_pi;
 pub mod ipc;
 mod kernel_wait;
 pub mod mapping;
+pub mod misuse;
 pub mod mutex;
 pub mod new_identity;
 pub mod once;
@@ -31,6 +33,8 @@ pub mod rwlock;
 pub mod select;
 pub mod semaphore;
 pub mod signal;
+pub mod signal_send;
+pub mod signal_wait;
 pub mod socket;
 pub mod spin_lock;
 pub mod splice;
@@ -41,9 +45,10 @@ pub mod thread_attributes;
 pub mod thread_keys;
 pub mod tick;
 pub mod time;
+pub mod timer;
 mod trapped;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 extern "C" {
@@ -167,9 +172,9 @@ pub fn find_all() {
     }
 }
 
-/// The real function of a name.
-macro_rules! real {
-    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
+/// The address of the real function of a name; 0 when this libc does not have it.
+macro_rules! real_address {
+    ($name:ident) => {{
         // Used as a whole: the optimiser must not split it.
         #[used]
         #[link_section = "raddle_real"]
@@ -178,8 +183,18 @@ macro_rules! real {
             name: unsafe { &*concat!(stringify!($name), "\0").as_ptr().cast() },
             found: ::core::sync::atomic::AtomicUsize::new(0),
         };
-        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
+        REAL.address()
     }};
+}
+pub(crate) use real_address;
+
+/// The real function of a name.
+macro_rules! real {
+    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(
+            $crate::points::real_address!($name)
+        )
+    };
 }
 pub(crate) use real;
 
@@ -192,7 +207,7 @@ macro_rules! interpose {
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
             // Nothing follows the call of a function that never returns.
-            #[allow(unreachable_code, clippy::diverging_sub_expression)]
+            #[allow(unreachable_code, unused_variables, clippy::diverging_sub_expression)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
@@ -204,7 +219,12 @@ macro_rules! interpose {
                         $crate::points::cancel::act_on_cancel(me);
                     }
                     let $me = me;
-                    $body
+                    let result = $body;
+                    // The thread may have been cancelled while it waited.
+                    if $crate::points::cancel::must_stop_now(me) {
+                        $crate::points::cancel::act_on_cancel(me);
+                    }
+                    result
                 }
             }
         )*
@@ -232,13 +252,22 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_alarm => alarm::alarm(a as c_uint) as isize,
+            libc::SYS_setitimer => kernel(alarm::setitimer(a as c_int, b as *const _, c as *mut _) as isize),
+            libc::SYS_getitimer => kernel(alarm::getitimer(a as c_int, b as *mut _) as isize),
             libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
-            libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
-            libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
-            libc::SYS_tkill => signal::send_to_thread(me, crate::os::sys::getpid(), a as c_int, b as c_int),
+            libc::SYS_rt_sigpending if b == 8 => signal::pending(me, a as *mut _),
+            libc::SYS_kill => signal_send::send_to_process(me, a as c_int, b as c_int),
+            libc::SYS_tgkill => signal_send::send_to_thread(me, a as c_int, b as c_int, c as c_int),
+            libc::SYS_tkill => signal_send::send_to_any_thread(me, a as c_int, b as c_int),
+            libc::SYS_rt_sigqueueinfo => signal_send::queue_to_process(me, a as c_int, b as c_int, c as *const _),
             libc::SYS_rt_tgsigqueueinfo => {
-                return signal::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _);
+                signal_send::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _)
+            }
+            libc::SYS_signalfd | libc::SYS_signalfd4 => {
+                crate::signals::lend::are_shown();
+                return None;
             }
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);

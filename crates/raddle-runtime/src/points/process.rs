@@ -28,13 +28,18 @@ extern "C" {
 /// A child is alone from its first instruction on, before the program's own fork handlers run.
 pub fn prepare() {
     unsafe extern "C" fn child() {
-        if control::mode() == control::Mode::Controlled {
-            crate::signals::alternate::become_child();
-            control::pass_through();
-        }
+        become_child();
     }
     // SAFETY: handlers run in the order of registration, and ours is the first.
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
+}
+
+/// The calling process is a child, and runs as if alone.
+pub fn become_child() {
+    if control::mode() == control::Mode::Controlled {
+        crate::signals::kernel::become_child();
+        control::pass_through();
+    }
 }
 
 /// The process is about to end: other threads may still run before that.
@@ -44,7 +49,7 @@ fn last_point(me: ThreadId) {
 
 /// Calls something that makes a child process: the child runs as if alone. Unlike in other calls of
 /// the real library, the program's own handlers run in there (pthread_atfork), under control.
-unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
+pub unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
     use core::sync::atomic::Ordering::Relaxed;
     point(me, EventKind::Fork, 0);
     // SAFETY: `me` holds the baton.
@@ -226,8 +231,9 @@ unsafe fn run_shell(me: ThreadId, command: *const c_char) -> Result<c_int, Cance
         };
         if waited.is_err() {
             // As the real function when it is cancelled.
-            crate::syscall!(sys::SYS_kill, pid, libc::SIGKILL);
-            crate::syscall!(libc::SYS_wait4, pid, 0, 0, 0);
+            if sys::kill_child(pid) {
+                crate::syscall!(libc::SYS_wait4, pid, 0, 0, 0);
+            }
         }
         super::signal::set_mask(me, mask);
         waited.map(|result| if result < 0 { super::fail(-result as c_int) } else { status })

@@ -245,6 +245,7 @@ unsafe fn end(me: ThreadId) {
             dispatch::disarm(me);
         }
         race::ended(me, join_key(me));
+        control::state().signals.queue.forget_thread(me);
         let s = scheduler();
         s.alive -= 1;
         s.enabled.set(me, false);
@@ -379,7 +380,7 @@ pub(super) unsafe fn create(
             pthread_attr_getdetachstate(attributes, &mut detached);
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
         }
-        thread.signal_mask = scheduler().threads[me.index()].signal_mask;
+        thread.signal_mask = super::signal::mask_in(attributes).unwrap_or(scheduler().threads[me.index()].signal_mask);
         if control::parallel() {
             gate::park_until_created(child);
         }
@@ -418,7 +419,10 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
         if thread.detached {
             return Ok(EINVAL);
         }
-        if other == me || thread.joining == u32::from(me.0) + 1 {
+        // A request that is pending ends one of the two waits.
+        let joins_me = thread.joining == u32::from(me.0) + 1 && !thread.cancel_requested;
+        let is_ending = thread.cancel_requested && !scheduler().threads[me.index()].cancel_disabled;
+        if (other == me || joins_me) && !is_ending {
             return Ok(EDEADLK);
         }
         if thread.joined {

@@ -117,6 +117,14 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             | libc::SYS_setpriority
             | libc::SYS_setfsuid
             | libc::SYS_setfsgid
+            // libc's functions of these names change all threads: see `credentials`.
+            | libc::SYS_setuid
+            | libc::SYS_setgid
+            | libc::SYS_setreuid
+            | libc::SYS_setregid
+            | libc::SYS_setresuid
+            | libc::SYS_setresgid
+            | libc::SYS_setgroups
             | libc::SYS_set_tid_address
             | libc::SYS_arch_prctl
             | libc::SYS_perf_event_open => {

@@ -313,7 +313,7 @@ unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int
             if run.is_power_of_two() && !replays && can_be_repeated() {
                 let before = (*summaries)[i];
                 if iterate(seed, RunKind::Repeated, body, argument) != Some(false) || summary().hash != before.hash {
-                    report_leak();
+                    report_leak(&before);
                     return 1;
                 }
             }
@@ -335,13 +335,20 @@ unsafe fn can_be_repeated() -> bool {
 /// Escapes after which a run can still be repeated.
 const REPEATABLE: u64 = 1 << Escape::Futex as u32;
 
-unsafe fn report_leak() {
+unsafe fn report_leak(before: &Summary) {
     // SAFETY: between two runs.
     let s = unsafe { scheduler() };
+    let steps = s.results().steps;
     if s.results().message_len == 0 {
         failure::write_message(
             s.results(),
-            format_args!("the body ran differently when it was run again: state leaks from one iteration to the next"),
+            format_args!(
+                "the body ran differently when it was run again with the same decisions ({} steps the first time, and {} \
+                 the second time): {}",
+                before.steps,
+                steps,
+                failure::STATE_LEAKS
+            ),
         );
     }
     s.results().outcome = Outcome::StateLeaks as u32;

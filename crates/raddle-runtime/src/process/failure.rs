@@ -5,14 +5,15 @@ use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 
 use raddle_core::decorators::replay::Divergence;
-use raddle_core::ThreadId;
+use raddle_core::{Decision, EventKind, ThreadId};
 use raddle_protocol::control::event;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
 
 use crate::access::lease::Lease;
+use crate::model::mutex::Damage;
 use crate::os::sys;
-use crate::points::sync_function;
+use crate::points::{misuse, sync_function};
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
 use crate::{control, syscall};
@@ -28,10 +29,26 @@ pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
         // The body of a check has returned: threads that still wait were left behind.
         stop(scheduler, Outcome::ThreadsLeft);
     }
+    if let Some((t, mutex)) = overwritten_mutex(scheduler) {
+        misuse::report(t, mutex, "mutex", scheduler.pending[t.index()].kind, Damage::Overwritten);
+    }
     scheduler.results().thread = u32::from(me.0);
     scheduler.report_no_choice(me);
     scheduler.policy_run_ended();
     stop(scheduler, Outcome::Deadlock)
+}
+
+/// A thread that waits for a mutex that no thread can have locked: its memory holds something else.
+fn overwritten_mutex(scheduler: &Scheduler) -> Option<(ThreadId, usize)> {
+    (0..scheduler.created).map(|i| ThreadId(i as u16)).find_map(|t| {
+        let Wait::Mutex(mutex) = scheduler.threads[t.index()].wait.get() else { return None };
+        // SAFETY: the program keeps an object alive while threads wait for it.
+        let mutex = unsafe { &*mutex };
+        let waits = scheduler.threads[t.index()].life == Life::Alive;
+        let unknown = waits && mutex.held_by_none_of(scheduler.created as u32);
+        // A thread that locked it outside control left its kernel id; before the fork, its creator's.
+        (unknown && !sys::is_own_thread(mutex.real_holder() as i32)).then_some((t, core::ptr::from_ref(mutex) as usize))
+    })
 }
 
 /// Ends the run with an outcome.
@@ -39,6 +56,26 @@ pub fn stop(scheduler: &mut Scheduler, outcome: Outcome) -> ! {
     record(scheduler, outcome);
     freeze(scheduler.shared_block());
     sys::exit_group(STATUS)
+}
+
+/// What is wrong with a body that is not the same when it is run again, and what to do.
+pub const STATE_LEAKS: &str =
+    "state leaks from one iteration to the next; set static variables back at the start of the \
+                               body, or explore the test without a check, where each run is a process of its own";
+
+/// What was to come, and what came.
+struct Instead<'a>(&'a Divergence);
+
+impl fmt::Display for Instead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = |decision: Decision| decision.kind().map_or("something unknown", EventKind::name);
+        let found = self.0.found;
+        match self.0.expected {
+            Some(expected) => write!(f, ", where the first time had \"{} {}\"", expected.thread(), kind(expected))?,
+            None => write!(f, ", where the first time had its end")?,
+        }
+        write!(f, " and the second \"{} {}\"", found.thread(), kind(found))
+    }
 }
 
 /// The replay has left its recording.
@@ -52,9 +89,9 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
         write_message(
             scheduler.results(),
             format_args!(
-                "the body ran differently when it was run again with the same decisions, from step {} on: \
-                 state leaks from one iteration to the next",
-                divergence.step
+                "the body ran differently when it was run again with the same decisions, from step {} on{}: {STATE_LEAKS}",
+                divergence.step,
+                Instead(&divergence)
             ),
         );
         stop(scheduler, Outcome::StateLeaks);
@@ -193,6 +230,10 @@ fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
     // SAFETY: the program keeps an object alive while threads wait for it.
     let owner = unsafe {
         match scheduler.threads[t.index()].wait.get() {
+            Wait::Mutex(m) if (*m).protected() => {
+                let holder = |t: &ThreadId| scheduler.threads[t.index()].tid as u32 == (*m).real_holder();
+                return (0..scheduler.created).map(|i| ThreadId(i as u16)).find(holder);
+            }
             Wait::Mutex(m) => (*m).holder(),
             Wait::Read(l) | Wait::Write(l) => (*l).holder(),
             Wait::Join(other) => return Some(other),

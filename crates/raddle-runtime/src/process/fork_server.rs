@@ -10,6 +10,7 @@ use raddle_protocol::Block;
 use crate::control;
 use crate::os::sys;
 use crate::process::series;
+use crate::signals::action::{action_of, set_action, DEFAULT};
 use crate::{points, real, syscall};
 
 /// How many descriptors were open when the program started.
@@ -114,6 +115,9 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
         control.event.fetch_or(event::READY, Ordering::AcqRel);
         sys::futex_wake_shared(&control.event);
         let server = sys::getpid();
+        // The kernel would throw away how a run ended.
+        let on_end_of_child = action_of(libc::SIGCHLD);
+        set_action(libc::SIGCHLD, &DEFAULT);
         let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
         control::prefault();
         loop {
@@ -144,6 +148,9 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                 let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
                 if pid == 0 {
                     sys::close(scratch);
+                    if !on_end_of_child.is_default() {
+                        set_action(libc::SIGCHLD, &on_end_of_child);
+                    }
                     become_run(block, server);
                     return policy;
                 }
@@ -181,38 +188,40 @@ unsafe fn wait_for_run(block: &Block, pid: c_int) -> c_int {
         let mut stray: c_int = 0;
         while syscall!(libc::SYS_wait4, -1i32, &mut stray as *mut _, libc::WNOHANG, 0) >= 0 {
             block.control.strays.fetch_add(1, Ordering::Relaxed);
-            kill_children();
+            if !kill_children() {
+                break;
+            }
         }
     }
     status
 }
 
-/// Ends every child of this process. A function of its own, so that its buffer is not on the stack of the server, which
-/// copies what it writes to after each fork.
+/// Ends every child of this process; whether it has found any. A function of its own, so that its buffer is not on the
+/// stack of the server, which copies what it writes to after each fork.
 #[cold]
 #[inline(never)]
-fn kill_children() {
+fn kill_children() -> bool {
     let mut buffer = [0u8; 1024];
     // SAFETY: a path ended by zero and a buffer of the length given.
     unsafe {
         let fd = syscall!(sys::SYS_open, c"/proc/thread-self/children".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if fd < 0 {
-            return;
+            return false;
         }
         let n = syscall!(libc::SYS_read, fd, buffer.as_mut_ptr(), buffer.len());
         syscall!(libc::SYS_close, fd);
         if n <= 0 {
-            return;
+            return false;
         }
         let mut killed = false;
         for pid in buffer[..n as usize].split(|&b| b == b' ').filter_map(number) {
-            syscall!(sys::SYS_kill, pid, libc::SIGKILL);
-            killed = true;
+            killed |= sys::kill_child(pid);
         }
         if killed {
             let time = sys::timespec(50_000);
             syscall!(libc::SYS_nanosleep, &time as *const _, 0);
         }
+        killed
     }
 }
 

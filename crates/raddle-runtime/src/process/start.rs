@@ -152,7 +152,6 @@ fn ready_main() {
     crate::signals::kernel::adopt_main();
     points::thread::adopt_main();
     points::thread_attributes::adopt_main();
-    crate::points::tick::prepare();
 }
 
 /// Starts the run in the calling thread, which is ready.

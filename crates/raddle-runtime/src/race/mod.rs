@@ -16,13 +16,14 @@ mod report;
 mod shadow;
 mod table;
 
+use raddle_core::rng::splitmix64;
 use raddle_core::{ThreadId, MAX_THREADS};
 
 use crate::control::{scheduler, state};
 use crate::os::sys;
 use clock::{Clock, Pool};
 use depot::{Depot, Stack};
-use shadow::{Cell, Shadow, Word};
+use shadow::{Cell, Preference, Shadow, Word};
 use table::Table;
 
 pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, ended, fence, release, through_kernel};
@@ -90,6 +91,7 @@ pub struct Detector {
     depot: Depot,
     heap: Table<Allocation>,
     pairs: report::Pairs,
+    preference: Option<Preference>,
 }
 
 /// Reserves the memory; once, and before the fork server starts.
@@ -142,11 +144,24 @@ fn start_run_slow() {
         d.depot.clear(DEPOT as *mut u8);
         d.heap.clear(HEAP as *mut u8);
         d.pairs.clear();
+        let settings = &(*scheduler().block()).settings;
+        d.preference = preference(settings.run.seed, settings.number);
         let main = thread(ThreadId::MAIN);
         (main.clock, main.released, main.seen) = Default::default();
         main.depth = 0;
         d.pool.set(numbers(), &mut main.clock, 0, 1);
         report::start_run();
+    }
+}
+
+/// Which places a run keeps. It takes time, so after the first runs only some prefer any to those that come first.
+fn preference(seed: u64, run: u64) -> Option<Preference> {
+    const FIRST: u64 = 10;
+    match run % 8 {
+        2 => Some(Preference::LARGEST),
+        6 => Some(Preference::flipping(splitmix64(&mut seed.wrapping_add(run)))),
+        _ if run <= FIRST => Some(Preference::flipping(splitmix64(&mut seed.wrapping_add(run)))),
+        _ => None,
     }
 }
 
@@ -190,7 +205,12 @@ unsafe fn touch(me: ThreadId, word: usize, bytes: u8, how: AccessKind, pc: usize
         let clock = mine.clock;
         let now = Cell::new(me, clock.get(numbers(), me.index()), bytes, how, pc, mine.top());
         if let Some(kept) = d.shadow.entry(SHADOW as *mut u8, WORDS, word as u64) {
-            kept.note(now, |t, time| time <= clock.get(numbers(), t.index()), |old| report::race(word << 3, old, now));
+            let before = |t: ThreadId, time| time <= clock.get(numbers(), t.index());
+            let race = |old| report::race(word << 3, old, now);
+            match d.preference {
+                Some(preference) => kept.note(now, |old| preference.prefers(now, old), before, race),
+                None => kept.note(now, |_| false, before, race),
+            }
         }
     }
 }

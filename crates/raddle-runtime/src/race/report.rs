@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use raddle_protocol::races::{LoadedFile, Race, RaceAccess, FILES, FRAMES, RACES};
+use raddle_protocol::races::{LoadedFile, Race, RaceAccess, Races, FILES, FRAMES, RACES};
 use raddle_protocol::Block;
 
 use super::build_id;
@@ -25,12 +25,14 @@ impl Pairs {
         self.count = 0;
     }
 
-    /// Notes a pair. Returns whether it is new. When there is no room, nothing is new.
+    fn contains(&self, pair: (usize, usize)) -> bool {
+        self.pair[..self.count].contains(&pair)
+    }
+
+    /// Notes a pair. Returns whether there was room.
     fn insert(&mut self, pair: (usize, usize)) -> bool {
-        if self.pair[..self.count].contains(&pair) || self.count == PAIRS {
-            return false;
-        }
-        self.pair[self.count] = pair;
+        let Some(free) = self.pair.get_mut(self.count) else { return false };
+        *free = pair;
         self.count += 1;
         true
     }
@@ -39,7 +41,7 @@ impl Pairs {
 /// Whether the last run had a race that must be reported.
 pub fn has_reportable(block: &Block) -> bool {
     let fails = block.settings.run.fail_on_race;
-    block.races.new_races > 0 || fails && block.races.count > 0
+    block.races.learned_count > 0 || fails && block.races.count > 0
 }
 
 /// A run starts.
@@ -51,7 +53,7 @@ pub(super) unsafe fn start_run() {
     unsafe {
         let races = &raw mut (*scheduler().block()).races;
         (*races).count = 0;
-        (*races).new_races = 0;
+        (*races).learned_count = 0;
         (*races).loaded = 0;
     }
 }
@@ -65,14 +67,18 @@ pub(super) unsafe fn start_run() {
 pub unsafe fn race(word: usize, old: Cell, now: Cell) {
     // SAFETY: the caller's promise; the block is mapped.
     unsafe {
-        if !detector().pairs.insert((old.pc(), now.pc())) {
+        let pair = (old.pc(), now.pc());
+        if detector().pairs.contains(pair) {
             return;
         }
-        let known = &state().access.racy_places;
-        let new = !known.contains(old.pc()) || !known.contains(now.pc());
-        let step = scheduler().results().steps;
         let races = &mut (*scheduler().block()).races;
-        races.new_races += u32::from(new);
+        for cell in [old, now].into_iter().filter(|cell| !cell.how().atomic()) {
+            learn(races, cell.pc());
+        }
+        if !detector().pairs.insert(pair) || !(*scheduler().block()).settings.run.fail_on_race {
+            return;
+        }
+        let step = scheduler().results().steps;
         let Some(race) = races.race.get_mut(races.count as usize) else { return };
         races.count += 1;
         *race = Race::default();
@@ -88,6 +94,20 @@ pub unsafe fn race(word: usize, old: Cell, now: Cell) {
             }
         }
     }
+}
+
+/// A plain access at this place takes part in a race: later runs are told.
+unsafe fn learn(races: &mut Races, pc: usize) {
+    // SAFETY: the caller holds the baton.
+    let known = unsafe { state() }.access.racy_places.contains(pc);
+    if known || races.learned[..races.learned_count as usize].contains(&(pc as u64)) {
+        return;
+    }
+    let Some(free) = races.learned.get_mut(races.learned_count as usize) else { return };
+    *free = pc as u64;
+    races.learned_count += 1;
+    // SAFETY: the caller holds the baton, and the block is mapped.
+    unsafe { describe_file(pc) };
 }
 
 unsafe fn access(cell: Cell) -> RaceAccess {

@@ -4,6 +4,10 @@
 //! the time. It happens before another access if the clock is known to the other's thread. Deviations:
 //! three accesses are kept for each eight bytes, whatever they are, and the oldest gives way to a fourth,
 //! so that a race may be missed but never invented; and each has a mask of the bytes it touched.
+//!
+//! What a thread does again before its clock moves on is the same access, but perhaps at another place: `if (p)
+//! use(p->v)` reads p twice, and a write races with both. One of the places is kept, and in each run another one
+//! ([`Preference`]), so that all of them are learned.
 
 use raddle_core::ThreadId;
 
@@ -24,6 +28,8 @@ const WRITES: u64 = 1 << 52;
 const ATOMIC: u64 = 1 << 53;
 const USED: u64 = 1 << 54;
 const STACK: u32 = 56;
+/// The part of the second word that says where.
+const PC: u64 = 0xffff_ffff_ffff;
 /// All but where.
 const WHAT: u64 = (1 << STACK) - 1;
 
@@ -32,7 +38,7 @@ impl Cell {
     #[inline(always)]
     pub fn new(t: ThreadId, clock: u32, bytes: u8, how: AccessKind, pc: usize, stack: Stack) -> Cell {
         let what = u64::from(clock) | u64::from(t.0) << THREAD | u64::from(bytes) << MASK | how.0 | USED;
-        Cell(what | u64::from(stack >> 16) << STACK, pc as u64 & 0xffff_ffff_ffff | u64::from(stack) << 48)
+        Cell(what | u64::from(stack >> 16) << STACK, pc as u64 & PC | u64::from(stack) << 48)
     }
 
     pub fn thread(self) -> ThreadId {
@@ -56,7 +62,7 @@ impl Cell {
 
     /// Where in the program.
     pub fn pc(self) -> usize {
-        (self.1 & 0xffff_ffff_ffff) as usize
+        (self.1 & PC) as usize
     }
 
     /// The functions around it.
@@ -98,6 +104,32 @@ impl AccessKind {
     }
 }
 
+/// Which of several places of one access is kept: the largest one when these bits are flipped. Runs differ in them, and
+/// whichever places there are, each is the largest one for some of them.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Preference(u64);
+
+impl Preference {
+    /// The largest place itself. That is mostly the last one in a function, and a run in which the other thread comes
+    /// first shows the first one.
+    pub const LARGEST: Preference = Preference(0);
+
+    pub fn flipping(bits: u64) -> Preference {
+        Preference(bits)
+    }
+
+    #[inline(always)]
+    pub fn prefers(self, new: Cell, old: Cell) -> bool {
+        self.rank(new) > self.rank(old)
+    }
+
+    #[inline(always)]
+    fn rank(self, cell: Cell) -> u64 {
+        cell.1 << (u64::BITS - PC.count_ones()) ^ self.0
+    }
+}
+
 /// What is kept for eight bytes. Empty when zeroed.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -111,11 +143,19 @@ pub struct Word {
 pub type Shadow = Table<Word>;
 
 impl Word {
-    /// Notes an access. `knows` says whether the accessing thread knows of a clock of another one. Calls
-    /// `race` with an earlier access that races with it.
+    /// Notes an access. `prefers` says whether its place is to be kept rather than that of an earlier access that was
+    /// the same, and `knows` whether the accessing thread knows of a clock of another one. Calls `race` with an earlier
+    /// access that races with it.
     #[inline(always)]
-    pub fn note(&mut self, now: Cell, knows: impl Fn(ThreadId, u32) -> bool, mut race: impl FnMut(Cell)) {
+    pub fn note(
+        &mut self,
+        now: Cell,
+        prefers: impl Fn(Cell) -> bool,
+        knows: impl Fn(ThreadId, u32) -> bool,
+        mut race: impl FnMut(Cell),
+    ) {
         let mut place = CELLS;
+        let mut again = false;
         for i in 0..CELLS {
             let old = self.cell[i];
             if old.0 == 0 {
@@ -123,7 +163,12 @@ impl Word {
                 break;
             }
             if old.0 & WHAT == now.0 & WHAT {
-                return;
+                if !prefers(old) {
+                    return;
+                }
+                self.cell[i] = now;
+                again = true;
+                continue;
             }
             if old.bytes() & now.bytes() == 0 {
                 continue;
@@ -134,6 +179,9 @@ impl Word {
             } else if before && now.how().covers(old.how()) && old.bytes() & !now.bytes() == 0 {
                 place = place.min(i);
             }
+        }
+        if again {
+            return;
         }
         if place == CELLS {
             place = self.next as usize % CELLS;
@@ -171,7 +219,12 @@ mod tests {
 
     fn races(word: &mut Word, now: Cell, known: u32) -> Vec<usize> {
         let mut found = Vec::new();
-        word.note(now, |_, clock| clock <= known, |old| found.push(old.pc()));
+        word.note(
+            now,
+            |old| Preference::LARGEST.prefers(now, old),
+            |_, clock| clock <= known,
+            |old| found.push(old.pc()),
+        );
         found
     }
 
@@ -228,6 +281,33 @@ mod tests {
         races(&mut w, access(A, 0xff, AccessKind::WRITE, 1), 0);
         races(&mut w, access(B, 0xff, AccessKind::ATOMIC_WRITE, 2), 5);
         assert_eq!(races(&mut w, access(ThreadId(3), 0xff, AccessKind::ATOMIC_WRITE, 3), 0), [1]);
+    }
+
+    #[test]
+    fn all_places_of_a_check_and_its_uses_race() {
+        let reads = [0x5555_5555_1000, 0x5555_5555_1010, 0x5555_5555_1018, 0x7fff_f7d8_9abc];
+        let write = access(B, 0xff, AccessKind::WRITE, 1);
+        let found = |preference: Preference| {
+            let (mut w, mut found) = (word(), Vec::new());
+            let mut note =
+                |now| w.note(now, |old| preference.prefers(now, old), |_, _| false, |old| found.push(old.pc()));
+            reads.iter().for_each(|&pc| note(access(A, 0xff, AccessKind::READ, pc)));
+            note(write);
+            found
+        };
+        assert_eq!(found(Preference::LARGEST), [reads[3]]);
+        let mut all: Vec<_> =
+            (0..64u64).flat_map(|run| found(Preference::flipping(run.wrapping_mul(0x9E37_79B9_7F4A_7C15)))).collect();
+        assert_eq!(all.len(), 64);
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all, reads);
+        // The other way round, the last place sees the write as well.
+        let mut w = word();
+        races(&mut w, write, 0);
+        for pc in reads {
+            assert_eq!(races(&mut w, access(A, 0xff, AccessKind::READ, pc), 0), [1]);
+        }
     }
 
     #[test]

@@ -109,7 +109,9 @@ impl Scheduler {
             self.spinning.clear();
         }
         self.timers.clear();
+        crate::signals::kernel::forget_run();
         self.spin_sampler.reset();
+        self.destroyed.clear();
         let main = &mut self.threads[0];
         self.waiters.remove(ThreadId::MAIN);
         main.wait = Wait::None.pack();

@@ -264,6 +264,10 @@ pub struct Thread {
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
     pub signal_mask: u64,
+    /// It is in a call with a signal mask of the call's own, and no handler has run.
+    pub in_masked_call: bool,
+    /// The mask that holds after the call.
+    pub mask_after_call: u64,
     /// Not zero if signals may be pending for it.
     pub signals: u64,
     /// Handlers that have run.

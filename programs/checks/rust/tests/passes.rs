@@ -208,6 +208,30 @@ fn epoch() {
     assert_eq!(sum, 1);
 }
 
+/// The collector is the process's: what one run retires may be freed in a later one.
+#[raddle::test]
+fn collector() {
+    use crossbeam::epoch::{self, Atomic, Owned};
+    let shared = Arc::new(Atomic::new(0));
+    let threads: Vec<_> = (1..3)
+        .map(|i| {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || {
+                let guard = epoch::pin();
+                let old = shared.swap(Owned::new(i), SeqCst, &guard);
+                // SAFETY: it was taken out, and nobody else can find it any more.
+                unsafe { guard.defer_destroy(old) };
+                guard.flush();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    // SAFETY: the threads are gone.
+    unsafe { drop(Arc::try_unwrap(shared).unwrap().into_owned()) };
+}
+
 #[raddle::test]
 fn result() -> Result<(), ParseIntError> {
     let number = thread::spawn(|| "7".parse::<u32>()).join().unwrap()?;
