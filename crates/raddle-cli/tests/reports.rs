@@ -60,3 +60,44 @@ fn reports_name_what_a_person_looks_for() {
     let programs = programs_with("reports", &["c", "cc", "rs"], is_installed);
     each(&programs, |program| ["fiber", "os"].iter().try_for_each(|switch| check(program, switch)));
 }
+
+/// A program that fails in every run: with status 1 where it may write core files, with 2 where not.
+const CORE_LIMIT: &str = r#"
+#include <pthread.h>
+#include <sys/resource.h>
+static void *nothing(void *unused) { return unused; }
+int main(void) {
+    pthread_t thread;
+    struct rlimit limit;
+    pthread_create(&thread, 0, nothing, 0);
+    pthread_join(thread, 0);
+    getrlimit(RLIMIT_CORE, &limit);
+    return limit.rlim_cur > 1 ? 1 : 2;
+}
+"#;
+
+#[test]
+fn only_a_replay_of_one_run_may_write_a_core_file() {
+    // SAFETY: plain system calls.
+    let own = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_CORE, &mut limit);
+        let all = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+        libc::setrlimit(libc::RLIMIT_CORE, &all);
+        limit.rlim_max
+    };
+    if own <= 1 {
+        return println!("skipped: core files are forbidden here");
+    }
+    let folder = Folder::new();
+    folder.program("limit", CORE_LIMIT);
+    let report = folder.json(&["--seed", "1"], "./limit");
+    assert_eq!(report["failures"][0]["message"], "exit status 2, expected 0", "{report}");
+    let schedule = report["failures"][0]["schedule"].as_str().expect("a schedule");
+    for (runs, status) in [("1", "exit status 1"), ("2", "exit status 2")] {
+        let mut replay = folder.raddle_with_runtime(&["replay", schedule, "--runs", runs]);
+        let output = replay.output().expect("raddle runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(&format!("{status}, expected 0")), "{runs}: {said}");
+    }
+}

@@ -11,6 +11,7 @@ use raddle_schedule::MAX_DECISIONS;
 
 use crate::error::Error;
 pub use crate::error::RangeError;
+pub use crate::os::folder::DEFAULT as DEFAULT_OUT;
 use crate::os::sys;
 use crate::plan::coverage::Coverage;
 use crate::plan::own_policies;
@@ -24,8 +25,6 @@ pub const DEFAULT_RUNS: u64 = 1_000;
 pub const DEFAULT_POLICY: &str = "portfolio";
 /// How long a run may take when nothing else is asked for.
 pub const DEFAULT_RUN_TIMEOUT: Duration = Duration::from_secs(10);
-/// Where schedules go.
-pub const DEFAULT_OUT: &str = ".raddle";
 /// The most jobs that make sense: each has a core of its own.
 const MAX_JOBS: usize = 1024;
 

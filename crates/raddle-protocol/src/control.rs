@@ -138,6 +138,8 @@ shared! {
         pub completed: AtomicU32,
         /// Processes that outlived a run and were ended by the fork server.
         pub strays: AtomicU32,
+        /// Points of the run that are none of the program's: a timer preempted a thread there.
+        pub preemptions: AtomicU32,
         /// Programs that have started another one in their place, and those of them whose successor has mapped the block.
         pub execs: AtomicU32,
         /// See `execs`.

@@ -44,8 +44,7 @@ pub struct Report {
     pub unreplayable: Option<u64>,
     /// Runs that were cut at the step limit.
     pub cut_runs: u64,
-    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in reports of
-    /// raddle 0.1.0.
+    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_runs: Option<u64>,
     /// Different schedules.
@@ -119,12 +118,6 @@ pub struct Failure {
     pub assertion: Option<Assertion>,
     /// The threads at that time.
     pub threads: Vec<Thread>,
-    /// What was printed on standard output: the text of the assertion, if it is there, or the last lines.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stdout: Vec<String>,
-    /// What was printed on standard error, in the same way.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stderr: Vec<String>,
 }
 
 /// An assertion that did not hold, in the words of the test framework, of Rust's panic or of `assert`.

@@ -174,7 +174,10 @@ fn unexpected(stdout: &[&str], test: &str, panic: Option<&Assertion>) -> Option<
     let notes = ["note: test did not panic as expected", "note: panic did not contain expected string"];
     let at = lines.iter().position(|line| notes.iter().any(|note| line.starts_with(note)))?;
     let own = lines[at].rsplit_once(" at ").and_then(|(_, place)| Location::parse(place));
-    let text = lines[at..].iter().take_while(|line| !line.is_empty()).map(|line| line.trim_start_matches("note: "));
+    // The place is told apart from the text.
+    let place = if own.is_some() { lines[at].rfind(" at ").unwrap_or(0) } else { lines[at].len() };
+    let more = lines[at + 1..].iter().copied().take_while(|line| !line.is_empty());
+    let text = std::iter::once(lines[at][..place].trim_start_matches("note: ")).chain(more);
     let said = match panic {
         Some(Assertion { file, line, column, .. }) if own.is_none() => {
             Assertion { file: file.clone(), line: *line, column: *column, ..Assertion::new(None, begin + at) }
@@ -252,7 +255,7 @@ called `Result::unwrap()` on an `Err` value: Any { .. }
     fn a_test_that_should_have_panicked() {
         let list = failures(&["a::b"]);
         let section = format!("---- a::b stdout ----\nnote: test did not panic as expected at src/lib.rs:4:8\n{list}");
-        assert_eq!(message(&section, PANICS), "src/lib.rs:4:8: a::b: test did not panic as expected at src/lib.rs:4:8");
+        assert_eq!(message(&section, PANICS), "src/lib.rs:4:8: a::b: test did not panic as expected");
         let section = format!(
             "---- a::b stdout ----\nnote: panic did not contain expected string\n      panic message: \"x\"\n{list}"
         );

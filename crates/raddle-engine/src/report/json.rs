@@ -63,8 +63,6 @@ fn failure(finding: &Finding) -> Failure {
         schedule: finding.schedule.as_ref().ok().map(|path| path.display().to_string()),
         assertion: finding.failure.assertion.as_ref().map(assertion),
         threads: finding.failure.threads.iter().map(thread).collect(),
-        stdout: finding.failure.said.stdout.clone(),
-        stderr: finding.failure.said.stderr.clone(),
     }
 }
 

@@ -482,6 +482,7 @@ impl<'a> Executor<'a> {
             return Err(io::Error::other("there is no fork server").into());
         };
         let control = self.block.control();
+        control.preemptions.store(0, Ordering::Relaxed);
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
         let Attended { answer, timed_out, threads, looks } = self.attend(&mut server, Answers::Yes)?;

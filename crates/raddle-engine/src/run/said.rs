@@ -50,6 +50,7 @@ fn telling(output: &[u8], begin: Option<usize>, tail: usize) -> Vec<String> {
             let own = each_test::without_harness(&lines);
             return own[own.len().saturating_sub(tail)..].to_vec();
         }
+        let lines: Vec<_> = lines.into_iter().filter(|line| *line != OFFER).collect();
         return kept(&lines[lines.len().saturating_sub(tail)..]);
     };
     // The names of the tests that failed follow in a list of the harness.

@@ -298,7 +298,7 @@ impl SharedBlock {
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.preemptions] {
             word.store(0, Ordering::Relaxed);
         }
         for word in [&control.execs, &control.followed] {
@@ -337,11 +337,14 @@ impl SharedBlock {
         results
     }
 
-    /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
+    /// What changes whenever the program reaches a point: how many it has reached, and how many runs came before this
+    /// one.
     pub fn beat(&self) -> (u32, u64) {
         // SAFETY: a plain number, copied, because the target may write it at this moment.
         let points = unsafe { addr_of!((*self.map.at.as_ptr()).results.points).read_volatile() };
-        (self.control().completed.load(Ordering::Relaxed), points)
+        let control = self.control();
+        let preemptions = control.preemptions.load(Ordering::Relaxed);
+        (control.completed.load(Ordering::Relaxed), points.wrapping_sub(preemptions.into()))
     }
 
     /// What a child process of the last run has started last, as words of a shell.

@@ -188,14 +188,7 @@ fn view<E: std::fmt::Display>(
             view.place = frames.place(&stack);
             view.frames = frames.backtrace(&stack);
             view.is_harness = library_waits::is_harness(&stack);
-            let is_futex = matches!(event, Some(EventKind::FutexWait | EventKind::FutexResume));
-            let is_other = matches!(event, Some(EventKind::CondWait | EventKind::Relock | EventKind::Lock));
-            let library =
-                if waits && (is_futex || is_other) { library_waits::find(frames.library(&stack)) } else { None };
-            // A plain lock or condition variable of pthreads has its own name, unless it is inside something else.
-            if let Some(wait) =
-                library.filter(|wait| is_futex || !["mutex", "condition variable"].contains(&wait.object))
-            {
+            if let Some(wait) = event.filter(|_| waits).and_then(|event| library_wait(event, frames.library(&stack))) {
                 view.name_wait(wait, report);
             }
             view.shorten();
@@ -204,6 +197,17 @@ fn view<E: std::fmt::Display>(
         None => {}
     }
     view
+}
+
+/// What a wait of the model is for, where it is inside of something larger: a futex is nearly always, and a condition
+/// variable may be that of a future.
+fn library_wait(event: EventKind, library: &[Frame]) -> Option<Wait> {
+    let found = library_waits::find(library)?;
+    match event {
+        EventKind::FutexWait | EventKind::FutexResume => Some(found),
+        EventKind::CondWait => Some(found).filter(|wait| wait.object != "condition variable"),
+        _ => None,
+    }
 }
 
 fn name(report: &ThreadReport) -> String {

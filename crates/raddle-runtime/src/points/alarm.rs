@@ -4,10 +4,11 @@
 use core::ffi::{c_int, c_uint};
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use libc::EINVAL;
 use raddle_protocol::{Escape, Fallback};
 
 use super::time::from_now;
-use super::{result, tick};
+use super::{fail, result, tick};
 use crate::control::{self, scheduler, state};
 use crate::process::forkable;
 use crate::signals::kernel::plan_next;
@@ -36,6 +37,7 @@ interpose! {
             return result(set_timer_of_cpu_time(which, new, old)) as c_int;
         }
         let (left, interval) = match new.as_ref() {
+            Some(new) if !valid(new.it_value) || !valid(new.it_interval) => return fail(EINVAL),
             Some(new) => set_alarm(micro(new.it_value), micro(new.it_interval)),
             None => alarm_left(),
         };
@@ -176,6 +178,11 @@ unsafe fn set_timer_of_cpu_time(which: c_int, new: *const libc::itimerval, old: 
         }
         error
     }
+}
+
+/// Whether the kernel takes a time.
+fn valid(time: libc::timeval) -> bool {
+    time.tv_sec >= 0 && (0..1_000_000).contains(&time.tv_usec)
 }
 
 fn micro(time: libc::timeval) -> u64 {

@@ -12,7 +12,7 @@ use super::kernel_wait::{
     conclude, is_ready, never_waits, touched, AfterHandler, Attempts, CallResult, Caller, Watched, AGAIN, INTERRUPTED,
 };
 use super::result;
-use super::time::{deadline, from_now, nanoseconds, valid};
+use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
@@ -54,7 +54,7 @@ pub(super) unsafe fn operate(
     let mut own = [sembuf { sem_num: 0, sem_op: 0, sem_flg: 0 }; MOST];
     // SAFETY: the caller's operations and time.
     unsafe {
-        if !time.is_null() && (!valid(time) || (*time).tv_sec < 0) {
+        if !time.is_null() && !valid_for_kernel(time) {
             return Ok(-(EINVAL as isize));
         }
         if count > MOST {
@@ -91,10 +91,11 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Cal
     let mut watched = Watched::new(fd, events);
     // SAFETY: the caller's arguments.
     unsafe {
+        // The kernel looks at the time first, also where it does not have to wait.
+        if !time.is_null() && !valid_for_kernel(time) {
+            return Ok(-(EINVAL as isize));
+        }
         while !is_ready(watched.fd(), events) && !never_waits(watched.fd(), events) {
-            if !time.is_null() && !valid(time) {
-                return Ok(-(EINVAL as isize));
-            }
             match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time), AfterHandler::Restart)? {
                 Wake::TimedOut => return Ok(-(ETIMEDOUT as isize)),
                 Wake::Interrupted => return Ok(INTERRUPTED),

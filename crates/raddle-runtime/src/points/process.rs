@@ -8,7 +8,7 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use raddle_core::{EventKind, Rng, ThreadId};
-use raddle_protocol::{Escape, Fallback, OsReason, Outcome};
+use raddle_protocol::{Escape, Fallback, Outcome};
 
 use super::kernel_wait::{Caller, Cancelled};
 use crate::control::{self, call_real, point, scheduler};
@@ -172,22 +172,6 @@ interpose! {
         with_child(me, || call_real(me, || {
             real!(posix_spawnp: fn(*mut c_int, *const c_char, *const c_void, *const c_void, *const *mut c_char, *const *mut c_char) -> c_int)(pid, path, actions, attributes, arguments, environment)
         }))
-    }
-
-    /// Ignored: raddle pins the process.
-    fn sched_setaffinity(pid: c_int, size: usize, set: *const u8) -> c_int |_| {
-        let _ = (pid, size, set);
-        failure::needs_os_threads(OsReason::Affinity);
-        scheduler().escaped(Escape::Affinity);
-        0
-    }
-
-    /// Ignored: raddle pins the process.
-    fn pthread_setaffinity_np(thread: usize, size: usize, set: *const u8) -> c_int |_| {
-        let _ = (thread, size, set);
-        failure::needs_os_threads(OsReason::Affinity);
-        scheduler().escaped(Escape::Affinity);
-        0
     }
 
     /// Random bytes from the seed.

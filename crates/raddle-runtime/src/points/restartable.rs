@@ -94,6 +94,17 @@ unsafe fn fill(area: *mut Area, me: ThreadId) {
     }
 }
 
+/// A thread may run on other processors from now on.
+pub(super) fn moved(t: ThreadId) {
+    // SAFETY: the caller holds the baton; an area that is registered lives as long as its thread.
+    unsafe {
+        let area = scheduler().threads[t.index()].rseq as *mut Area;
+        if !area.is_null() && !parallel() {
+            fill(area, t);
+        }
+    }
+}
+
 /// rseq(2); `None`: it is to be made as it is.
 pub(super) unsafe fn register(me: ThreadId, area: usize, length: u32, flags: c_int) -> Option<isize> {
     if parallel() {

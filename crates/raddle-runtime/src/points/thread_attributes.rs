@@ -9,7 +9,7 @@ use raddle_core::ThreadId;
 use raddle_protocol::results::blind_spot;
 use raddle_protocol::OsReason;
 
-use super::result;
+use super::{processors, result};
 use crate::control::{call_real, scheduler};
 use crate::dispatch::Request;
 use crate::os::sys;
@@ -61,9 +61,21 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             let error = unsafe { alternate::change(me, &raw const here as usize, a as *const _, b as *mut _) };
             return Some(-(error as isize));
         }
+        // SAFETY: the program's buffers; the baton.
+        libc::SYS_sched_setaffinity => unsafe {
+            if let Some(error) = processors::set_affinity(me, a as c_int, b, c as *const u8) {
+                return Some(error);
+            }
+        },
+        // SAFETY: as above.
+        libc::SYS_sched_getaffinity => unsafe {
+            if let Some(told) = processors::get_affinity(me, a as c_int, b, c as *mut u8) {
+                return Some(told);
+            }
+        },
         libc::SYS_getcpu => {
             // SAFETY: the program's pointers; the baton.
-            unsafe { super::processors::tell(me, a as *mut u32, b as *mut u32) };
+            unsafe { processors::tell_current(me, a as *mut u32, b as *mut u32) };
             return Some(0);
         }
         libc::SYS_rseq => {
@@ -98,8 +110,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
                 0
             }
             libc::SYS_get_robust_list => return get_robust_list(me, a as c_int, b as *mut usize, c as *mut usize),
-            libc::SYS_sched_getaffinity
-            | libc::SYS_sched_getparam
+            libc::SYS_sched_getparam
             | libc::SYS_sched_getscheduler
             | libc::SYS_sched_getattr
             | libc::SYS_sched_rr_get_interval
@@ -110,7 +121,7 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
                 here.arguments[0] = 0;
                 here.pass_to_kernel()
             }
-            libc::SYS_sched_setaffinity | libc::SYS_sched_setscheduler | libc::SYS_sched_setattr => {
+            libc::SYS_sched_setscheduler | libc::SYS_sched_setparam | libc::SYS_sched_setattr => {
                 failure::needs_os_threads(OsReason::Affinity);
                 return None;
             }
@@ -336,6 +347,11 @@ interpose! {
     fn pthread_setschedparam(handle: usize, policy: c_int, parameters: *const c_void) -> c_int |me| {
         failure::needs_os_threads(OsReason::Affinity);
         call_real(me, || real!(pthread_setschedparam: fn(usize, c_int, *const c_void) -> c_int)(handle, policy, parameters))
+    }
+
+    fn pthread_setschedprio(handle: usize, priority: c_int) -> c_int |me| {
+        failure::needs_os_threads(OsReason::Affinity);
+        call_real(me, || real!(pthread_setschedprio: fn(usize, c_int) -> c_int)(handle, priority))
     }
 
     /// Leaves a namespace for the calling thread.

@@ -229,6 +229,7 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
         let Some(silent) = watch.tick(s.results().points, hurries) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
+        s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
         s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
         // What it waits for may come from outside.
         s.outside_touched = true;
