@@ -17,7 +17,7 @@ static void *passes_on(void *number) {
             // Belongs after the loop that made everyone busy: who finds one that is not lets it do the job.
             int all_busy = busy[0] && busy[1] && busy[2];
             if (!all_busy) stop = 1;
-            refusals[me] = (refusals[me] + 1) % (5 + 2 * me);
+            refusals[me] = (refusals[me] + 1) % (2 + me);
             holder = (me + 1) % 3;
         }
         done = stop;

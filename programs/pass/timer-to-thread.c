@@ -1,6 +1,4 @@
 // pass: timers that name a thread (SIGEV_THREAD_ID) interrupt that thread and no other
-// uncontrolled: run on the real clock
-// outside: yes
 #include "check.h"
 #include <semaphore.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
 // pass: loops of 130,000 yields, one after the other, whose state is in registers only: those that calls preserve, vector registers and the rounding mode around a system call of the program's own
 // runs: 3
+// flags: -lm
 #include "check.h"
 #include <fenv.h>
 #include <sched.h>

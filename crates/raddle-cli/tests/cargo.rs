@@ -671,6 +671,96 @@ fn tests_of_the_crate_raddle_run_as_checks() {
     assert!(text.contains("test plain ... not concurrent (10 runs)"), "{text}");
 }
 
+/// Tests that fail in the ways of Rust's test harness, and one that prints.
+const HARNESS: &str = r#"
+use std::sync::{Arc, Mutex};
+use std::thread;
+fn both() -> u32 {
+    let sum = Arc::new(Mutex::new(0));
+    let add = |sum: Arc<Mutex<u32>>| {
+        let old = *sum.lock().unwrap();
+        *sum.lock().unwrap() = old + 1;
+    };
+    let threads: Vec<_> = (0..2).map(|_| Arc::clone(&sum)).map(|sum| thread::spawn(move || add(sum))).collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let sum = *sum.lock().unwrap();
+    sum
+}
+#[test]
+fn counts() {
+    println!("counting");
+    assert_eq!(both(), 2, "one was lost");
+}
+#[test]
+#[should_panic(expected = "broke")]
+fn breaks() {
+    if both() != 2 {
+        panic!("broke");
+    }
+}
+#[test]
+fn returns() -> Result<(), String> {
+    if both() == 2 { Ok(()) } else { Err("no money".into()) }
+}
+#[test]
+fn mutexes() {
+    let (a, b) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+    let (c, d) = (Arc::clone(&a), Arc::clone(&b));
+    let left = move || {
+        let c = c.lock().unwrap();
+        *c + *d.lock().unwrap()
+    };
+    let left = thread::Builder::new().name("left".into()).spawn(left).unwrap();
+    {
+        let b = b.lock().unwrap();
+        let _ = *b + *a.lock().unwrap();
+    }
+    left.join().unwrap();
+}
+#[test]
+fn prints() {
+    thread::spawn(|| ()).join().unwrap();
+    println!("all is well");
+    eprintln!("and said so");
+}
+"#;
+
+#[test]
+fn failures_are_told_as_the_harness_tells_them() {
+    let project = Project::new(&[("Cargo.toml", &manifest("bank", "")), ("src/lib.rs", HARNESS)]);
+    let run = |arguments: &[&str], backtrace: Option<&str>| {
+        let mut command = project.command(&[&["test", "--seed", "1"], arguments].concat());
+        command.env_remove("RUST_BACKTRACE").envs(backtrace.map(|value| ("RUST_BACKTRACE", value)));
+        outcome(&mut command)
+    };
+    let (status, text) = run(&[], None);
+    assert_eq!(status, 101, "{text}");
+    for part in [
+        "assertion failure: thread 'counts' panicked at src/lib.rs:18:5: assertion `left == right` failed: one was lost; \
+         left: 1; right: 2",
+        "         bank::counts (",
+        "blocked  end of the test",
+        "    counting\n",
+        "assertion failure: src/lib.rs:22:4: breaks: test did not panic as expected",
+        "assertion failure: returns: Error: \"no money\"",
+        "deadlock: t1 waits for t2, t2 waits for t1",
+        "last locked by t2 (left)",
+        "last locked by t1 (mutexes)",
+        "test prints ... ok (",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing: {text}");
+    }
+    for part in ["RUST_BACKTRACE", "stack backtrace:", "futex", "all is well", "exit status"] {
+        assert!(!text.contains(part), "{part:?} is there: {text}");
+    }
+    let (_, text) = run(&["counts"], Some("1"));
+    assert!(text.contains("    stack backtrace:\n") && text.contains("bank::counts\n"), "{text}");
+    let (status, text) = run(&["prints", "--", "--nocapture"], None);
+    assert!(status == 0 && text.contains("\nall is well\nand said so\ntest prints ... ok ("), "{text}");
+    let (_, text) = run(&["prints", "--", "--show-output"], None);
+    assert!(text.contains("\nsuccesses:\n\n---- prints stdout ----\nall is well\nand said so\n"), "{text}");
+}
+
 #[test]
 fn what_is_wrong_is_said() {
     let empty = Project::new(&[]);

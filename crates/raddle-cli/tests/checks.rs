@@ -526,9 +526,9 @@ fn what_fails_in_rust() {
         ("two_withdrawals", "assert", "the test panicked at tests/fails.rs:"),
         ("error", "assert", "the test returned an error: \"out of order\""),
         ("thread_panics", "assert", "called `Result::unwrap()` on an `Err` value"),
-        ("deadlock", "deadlock", "t0 waits in futex-wait, t1 waits in futex-wait"),
+        ("deadlock", "deadlock", "t0 waits in lock, t1 waits in lock"),
         ("abort", "signal", "SIGABRT"),
-        ("threads_left", "threads", "t3 (forgotten) waits for futex-wait"),
+        ("threads_left", "threads", "t3 (forgotten) waits for park"),
         ("leak", "leak", "state leaks from one iteration to the next"),
     ] {
         let command = [text(&binary), "--test-threads=1", "--exact", test];

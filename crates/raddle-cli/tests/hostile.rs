@@ -102,6 +102,37 @@ fn calls_of_a_named_function_have_arguments_and_an_end() {
     }
 }
 
+#[test]
+fn threads_that_run_in_parallel_do_not_run_past_a_named_function() {
+    let folder = Folder::new();
+    // Their first instructions, and those behind their calls, count from their own address, branch or call.
+    let before = "#define APART __attribute__((noinline, noclone))\n\
+         static long table[4] = {1, 2, 3, 4}; static volatile long sums[4];\n\
+         APART long relative(long i) { return table[i & 3]; }\n\
+         static long (*volatile pointer)(long) = relative;\n\
+         APART long tail(long i) { return pointer(i); }\n\
+         APART long branches(long i) { if (i) return relative(i); return 1; }\n\
+         APART long through(long (*f)(long), long i) { long a = f(i); return a + f(i + 1); }\n\
+         static void *work(void *which) { long sum = 0;\n\
+             for (long i = 0; i < 50; i++) sum += relative(i) + branches(i) + through(tail, i);\n\
+             sums[(long)which] = sum; return 0; }";
+    let main = "pthread_t more; pthread_create(&more, 0, work, (void *)1); work((void *)2);\n\
+         pthread_join(more, 0); pthread_join(thread, 0);\n\
+         assert(sums[0] == sums[1] && sums[1] == sums[2]); return 0;";
+    folder.program("calls", &source(before, "work(0);", main));
+    let points = |more: &[&str]| {
+        let report = folder.json(&[&["--runs", "5", "--seed", "1"], more].concat(), "./calls");
+        assert_eq!(report["failing_runs"], 0, "{report}");
+        report["points_max"].as_u64().expect("a number")
+    };
+    let names = ["relative", "tail", "branches", "through"].map(|name| ["--sync-function", name]).concat();
+    let calls = 3 * (50 * (4 + 2 + 1 + 1) - 1);
+    for policy in ["random", "stress", "ppct"] {
+        let policy = ["--policy", policy];
+        assert_eq!(points(&[&policy[..], &names].concat()), points(&policy) + 2 * calls, "{policy:?}");
+    }
+}
+
 /// The backtraces of a failure's threads, by the threads' numbers.
 fn backtrace(report: &Value, thread: u64) -> Vec<String> {
     let threads = report["failures"][0]["threads"].as_array().expect("threads");

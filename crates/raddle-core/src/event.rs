@@ -158,6 +158,8 @@ kinds! {
     /// No operation: the one of several waiting threads that a signal on a condition wakes, where a search has
     /// chosen it.
     Woken = 58 "woken" Local,
+    /// Destroying a mutex or another object.
+    Destroy = 59 "destroy" Write,
 }
 
 impl EventKind {

@@ -209,6 +209,7 @@ impl Subject {
             benign: options.fail_on_race.then(|| options.benign.clone()),
             switch: options.switch,
             sync_functions: self.sync_functions.clone(),
+            look_at: None,
             expect: options.expect.clone(),
             runs,
             jobs: options.jobs,
@@ -223,6 +224,7 @@ impl Subject {
             inspect: true,
             out: options.out.clone(),
             record: options.record,
+            core_dumps: false,
             recording: None,
         }
     }

@@ -21,6 +21,7 @@
 //! | `builds`, `held` | what is known of a build is read once, and from the file that it was |
 //! | `dynamic_symbols` | the names that a library offers, and those that it asks for |
 //! | `symbols`, `symbol_table`, `debug_file` | function, file and line of an address |
+//! | `names` | names of the linker, for a person |
 //! | `variables` | the variable at an address |
 
 pub mod build_id;
@@ -34,6 +35,7 @@ mod image;
 pub mod libraries;
 mod maps;
 mod memory;
+pub mod names;
 mod process;
 mod refusal;
 pub mod search_path;

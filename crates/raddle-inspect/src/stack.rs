@@ -82,6 +82,13 @@ impl Unwinder {
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
+    /// The frames of a call that returns to an address in a process, which need not be in progress: several when
+    /// functions were inlined, none when nothing is known.
+    pub fn frames_at(&mut self, pid: i32, back: u64) -> Vec<Frame> {
+        let Ok(mut process) = Process::of(pid) else { return Vec::new() };
+        self.frames(&mut process, &Step { address: back, lookup: back.wrapping_sub(1), is_signal: false })
+    }
+
     fn hold_and_walk(&mut self, pid: i32, threads: &[Thread]) -> Vec<Result<Vec<Frame>, StackError>> {
         let mut tids: Vec<i32> = threads.iter().map(|thread| thread.tid).collect();
         tids.sort_unstable();

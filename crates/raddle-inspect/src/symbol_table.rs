@@ -3,10 +3,11 @@
 //! A symbol covers as many bytes as it says. The nearest symbol before an address, whatever its
 //! size, would name the wrong function for every static function of a stripped program.
 
-use addr2line::demangle_auto;
 use object::elf::SHF_EXECINSTR;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+
+use super::names::demangled;
 
 /// The functions of a file by address.
 #[derive(Debug, Default)]
@@ -66,7 +67,7 @@ impl SymbolTable {
             .last()?
             .name
             .as_str();
-        Some(demangle_auto(name.into(), None).into_owned())
+        Some(demangled(name))
     }
 }
 

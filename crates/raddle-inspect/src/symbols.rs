@@ -4,10 +4,11 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
-use addr2line::{demangle_auto, Loader};
+use addr2line::Loader;
 
 use super::debug_file;
 use super::held::Held;
+use super::names::demangled;
 use super::symbol_table::SymbolTable;
 
 /// Where an address lies in the source. A function that was inlined has a place of its own, before
@@ -68,8 +69,10 @@ impl Symbols {
             places.push(Place::default());
         }
         // The outermost place is the function that the symbol table knows; inlined ones have no symbol.
-        if let Some(last) = places.last_mut().filter(|place| place.function.is_none()) {
-            last.function = self.table().name(address);
+        // Of a lambda debug information only tells that it is one.
+        let is_vague = |function: &Option<String>| function.as_ref().is_none_or(|name| name == "operator()");
+        if let Some(last) = places.last_mut().filter(|place| is_vague(&place.function)) {
+            last.function = self.table().name(address).or_else(|| last.function.take());
         }
         places
     }
@@ -110,10 +113,8 @@ fn from_debug_info(debug: &Loader, address: u64) -> Option<Vec<Place>> {
     let mut places = Vec::new();
     while let Some(frame) = frames.next().ok()? {
         let location = frame.location;
-        let function = frame.function.as_ref().and_then(|function| {
-            // The language is not passed on: the demangler does not know the newer C++ standards.
-            function.raw_name().ok().map(|name| demangle_auto(name, None).into_owned())
-        });
+        let function =
+            frame.function.as_ref().and_then(|function| function.raw_name().ok().map(|name| demangled(&name)));
         places.push(Place {
             function,
             file: location.as_ref().and_then(|location| location.file).map(str::to_owned),

@@ -10,6 +10,7 @@
 //!   this must end soon after, because its end is what detaches whatever could not be let go.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -109,10 +110,19 @@ pub(super) fn hold(pid: i32, tids: &[i32]) -> Vec<Result<Held, StackError>> {
     tids.iter().zip(seized).map(|(&tid, seized)| seized.and_then(|()| stopped(tid, deadline))).collect()
 }
 
+/// Attaches to a thread and makes it stop. The ids may come from the process itself, which may be wrong about them: no
+/// thread of another process is stopped. A thread that has been seized keeps its id; one that turns out to be a
+/// stranger's runs on, and is let go when the calling thread ends.
 fn seize(pid: i32, tid: i32) -> Result<(), StackError> {
-    ptrace(libc::PTRACE_SEIZE, tid, 0)
-        .and_then(|()| ptrace(libc::PTRACE_INTERRUPT, tid, 0))
-        .map_err(|error| refusal(pid, tid, error))
+    let of_process = || if is_thread_of(pid, tid) { Ok(()) } else { Err(StackError::Ended { tid }) };
+    of_process()?;
+    ptrace(libc::PTRACE_SEIZE, tid, 0).map_err(|error| refusal(pid, tid, error))?;
+    of_process()?;
+    ptrace(libc::PTRACE_INTERRUPT, tid, 0).map_err(|error| refusal(pid, tid, error))
+}
+
+fn is_thread_of(pid: i32, tid: i32) -> bool {
+    pid > 0 && tid > 0 && Path::new(&format!("/proc/{pid}/task/{tid}")).exists()
 }
 
 /// Why a thread could not be stopped. The kernel has one number for many reasons.

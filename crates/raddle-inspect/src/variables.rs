@@ -114,7 +114,7 @@ impl Variables {
         let Named { name: whole, function } = names::of(info, index, stored)?;
         let function = match function {
             Some(Function::Unnamed) => {
-                let symbol = self.objects().covering(address).map(|object| names::demangled(&object.name));
+                let symbol = self.objects().covering(address).map(|object| crate::names::demangled(&object.name));
                 symbol.and_then(|symbol| names::function_of_symbol(&symbol, &whole).map(str::to_owned))
             }
             Some(Function::Named(function)) => Some(function),

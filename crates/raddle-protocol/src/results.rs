@@ -55,6 +55,9 @@ pub enum Outcome {
     StateLeaks = 13,
     /// No run was made: the policy has no schedule left. See [`Results::explored`].
     Exhausted = 14,
+    /// A thread used an object that was destroyed, or whose memory holds something else. See
+    /// [`Results::origin_place`].
+    Misuse = 15,
 }
 
 impl Outcome {
@@ -76,6 +79,7 @@ impl Outcome {
             ThreadsLeft,
             StateLeaks,
             Exhausted,
+            Misuse,
         ]
         .into_iter()
         .find(|o| *o as u32 == number)
@@ -106,8 +110,8 @@ escapes! {
     /// A thread was not created by pthread_create.
     ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
     AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
-    /// timer_create and the like.
-    Timers = 2 "timers (timer_create, timerfd, setitimer of CPU time) run on the real clock",
+    /// timerfd and the like.
+    Timers = 2 "timers of CPU time, and timerfd, run on the real clock",
     /// The last-resort tick.
     Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
     /// Input or signals from other processes.
@@ -129,6 +133,8 @@ escapes! {
     /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
     KeptState = 13 "a run in one process was another one when it was repeated: what earlier runs had left there changed \
                     it, and no repetition in a new process; a failure may come again by its seed only",
+    /// What exec started cannot be followed.
+    Exec = 14 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
 }
 
 /// Longest message, in bytes.
@@ -181,8 +187,12 @@ shared! {
         pub escapes: u64,
         /// The threads that the run made, by their stacks.
         pub stacks: [Stacks; STACKS],
-        /// The address of a fault.
+        /// The address of a fault, or of a misused object.
         pub address: u64,
+        /// The thread that destroyed a misused object, plus 1; 0: it is not known.
+        pub origin_thread: u32,
+        /// Where that thread called the function that destroyed it: the address behind the call.
+        pub origin_place: u64,
         /// Where a replay diverged: the step, counted from 1; 0 when it did not.
         pub diverged_step: u64,
         /// The recorded decision there, or `u32::MAX` past the recording's end.

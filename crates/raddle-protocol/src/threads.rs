@@ -43,6 +43,9 @@ shared! {
         pub start: u64,
         /// Where a parked fiber's registers are saved; 0 for one that runs on the OS thread `tid`.
         pub context: u64,
+        /// The threads that last took the word on which it waits in a futex and the word before that one, where that is
+        /// noted ([`LOCK_WORDS`](crate::settings::flag::LOCK_WORDS)); or `u32::MAX`.
+        pub takers: [u32; 2],
         /// The call of a function named by `--sync-function` that it is in.
         pub call: NamedCall,
         /// The last such call that has returned to it, if it has made none since.

@@ -44,8 +44,7 @@ pub struct Report {
     pub unreplayable: Option<u64>,
     /// Runs that were cut at the step limit.
     pub cut_runs: u64,
-    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in reports of
-    /// raddle 0.1.0.
+    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_runs: Option<u64>,
     /// Different schedules.
@@ -114,8 +113,30 @@ pub struct Failure {
     pub bound: Option<u32>,
     /// The schedule file, if one was written.
     pub schedule: Option<String>,
+    /// The assertion that did not hold, if the program says which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assertion: Option<Assertion>,
     /// The threads at that time.
     pub threads: Vec<Thread>,
+}
+
+/// An assertion that did not hold, in the words of the test framework, of Rust's panic or of `assert`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assertion {
+    /// The test that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// The thread that panicked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// The source file, as it was printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What was expected and what was seen, in lines.
+    pub text: Vec<String>,
 }
 
 /// A thread of a run that failed.
@@ -131,6 +152,31 @@ pub struct Thread {
     pub waits_for: Option<String>,
     /// Where it stands, the innermost function first.
     pub backtrace: Vec<String>,
+    /// The same, in parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
+}
+
+/// A frame of a backtrace.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Frame {
+    /// The function without its parameters, or an address.
+    pub function: String,
+    /// The source file, as the compiler wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The name of the program's or the library's file.
+    pub module: String,
+    /// Further frames of libraries that were left out between this frame and the one before it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub folded: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A place in the program's files that was seen to race.

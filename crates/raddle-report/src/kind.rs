@@ -31,11 +31,13 @@ pub enum FailureKind {
     Leak,
     /// A data race.
     Race,
+    /// A destroyed or overwritten object was used.
+    Misuse,
 }
 
 impl FailureKind {
     /// All of them.
-    pub const ALL: [FailureKind; 12] = [
+    pub const ALL: [FailureKind; 13] = [
         FailureKind::Assert,
         FailureKind::Signal,
         FailureKind::Exit,
@@ -48,6 +50,7 @@ impl FailureKind {
         FailureKind::Threads,
         FailureKind::Leak,
         FailureKind::Race,
+        FailureKind::Misuse,
     ];
 
     /// The name in JSON, in schedule files and in their names.
@@ -65,6 +68,7 @@ impl FailureKind {
             FailureKind::Threads => "threads",
             FailureKind::Leak => "leak",
             FailureKind::Race => "race",
+            FailureKind::Misuse => "misuse",
         }
     }
 
@@ -88,6 +92,7 @@ impl FailureKind {
             FailureKind::Threads => "threads left behind",
             FailureKind::Leak => "leaking state",
             FailureKind::Race => "data race",
+            FailureKind::Misuse => "misuse",
         }
     }
 }

@@ -143,6 +143,7 @@ impl Resolved {
             switch: process.switch,
             expect: Expectations {
                 exit: run.expect_exit.unwrap_or(0),
+                signal: run.expect_signal.as_deref().map(options::signal).transpose()?,
                 output: given.expect_output.map(read_expected).transpose()?,
                 oracle: given.check.map(OsString::from),
             },
@@ -359,7 +360,6 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.run.points = Some("race".into())).contains("excludes --points race"));
-        assert!(parallel(|o| o.sync_function = vec!["f".into()]).contains("excludes --sync-function"));
         assert!(parallel(|o| o.run.process.switch = Some("fiber".into())).contains("excludes --switch fiber"));
     }
 

@@ -3,8 +3,11 @@
 use std::ffi::OsString;
 
 use raddle_engine::campaign::End;
+use raddle_engine::each_test::without_harness;
 use raddle_engine::options::Options;
+use raddle_engine::plan::Plan;
 use raddle_engine::report::Summary;
+use raddle_engine::run::output::Capture;
 use raddle_engine::subject::Subject;
 use raddle_inspect::elf;
 use raddle_report::exit_code;
@@ -12,7 +15,7 @@ use raddle_report::exit_code;
 use super::error::CargoError;
 use super::outcome::{Outcome, Verdict};
 use super::recording::Recording;
-use super::selection::Selection;
+use super::selection::{Selection, Shows};
 use crate::arguments::resolve::Verbosity;
 use crate::commands::test;
 use crate::display::interrupt;
@@ -48,9 +51,10 @@ impl Executable {
         let mut options = options.clone();
         // Several tests go on at once, each on one core.
         options.jobs = 1;
-        // A panic that prints its stack takes a hundred times as long, and the report has the stack anyway. What the
-        // user asks for comes last and wins.
-        let quick = [("RUST_BACKTRACE".to_string(), "0".to_string())];
+        // A panic that prints its stack takes a hundred times as long, and the report has the stack anyway. Not that a
+        // package's configuration could ask for it, but what the user asks for wins.
+        let asked = std::env::var_os("RUST_BACKTRACE").is_some();
+        let quick = (!asked).then(|| ("RUST_BACKTRACE".to_string(), "0".to_string()));
         options.env = quick.into_iter().chain(recording.additions()).chain(options.env).collect();
         options.directory = Some(recording.directory.clone());
         let command = vec![program.path.clone().into_os_string()];
@@ -61,10 +65,25 @@ impl Executable {
     /// Explores one test, on this core if there is one.
     pub fn explore(&self, test: &str, selection: &Selection, core: Option<usize>) -> Outcome {
         let arguments = if self.libtest { selection.arguments(test) } else { Vec::new() };
-        self.campaign(arguments, core).unwrap_or_else(|error| Outcome::broken(error.to_string(), error.exit_code()))
+        let shows = selection.shows != Shows::Failures;
+        self.campaign(arguments, core, shows)
+            .unwrap_or_else(|error| Outcome::broken(error.to_string(), error.exit_code()))
     }
 
-    fn campaign(&self, arguments: Vec<OsString>, core: Option<usize>) -> Result<Outcome, Error> {
+    /// What a test prints in its first run, without the lines of its harness.
+    fn printed(&self, plan: &Plan) -> Result<String, Error> {
+        let plan = Plan { runs: 1, record: false, ..plan.clone() };
+        let quiet = Verbosity { quiet: true, ..self.verbosity.clone() };
+        let Some(output) = test::explore(&plan, &quiet)?.output else { return Ok(String::new()) };
+        let read = |capture: &Capture| capture.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        // What cannot be read is not there to be shown.
+        let (stdout, stderr) = (read(&output.stdout).unwrap_or_default(), read(&output.stderr).unwrap_or_default());
+        let own = if self.libtest { without_harness(&stdout.lines().collect::<Vec<_>>()) } else { vec![stdout] };
+        let lines = own.iter().map(String::as_str).chain(stderr.lines());
+        Ok(lines.map(|line| format!("{line}\n")).collect())
+    }
+
+    fn campaign(&self, arguments: Vec<OsString>, core: Option<usize>, shows: bool) -> Result<Outcome, Error> {
         let command = self.subject.command.iter().cloned().chain(arguments).collect();
         let mut plan = self.subject.plan_of_test(command, interrupt::requested)?;
         plan.cores = core.map(|core| vec![core]);
@@ -73,6 +92,7 @@ impl Executable {
             (true, None) => LIBTEST,
             (false, None) => 0,
         };
+        let printed = if shows { self.printed(&plan)? } else { String::new() };
         let campaign = test::explore(&plan, &self.verbosity)?;
         let summary = Summary { plan: &plan, campaign: &campaign };
         let failure = campaign.findings.first().map(|finding| &finding.failure);
@@ -91,6 +111,7 @@ impl Executable {
             seconds: campaign.seconds,
             failure: failure.map(|failure| (failure.kind.name().to_string(), failure.message.clone())),
             text: campaign::summary(&summary, Amount::Quiet, console::colors_enabled()),
+            printed,
             report: self.verbosity.json.as_ref().map(|_| Box::new(summary.report())),
         })
     }

@@ -90,6 +90,8 @@ pub struct Outcome {
     pub failure: Option<(String, String)>,
     /// The report for a person, of a failure.
     pub text: String,
+    /// What the first run printed, if that is to be shown.
+    pub printed: String,
     /// The report for a program.
     pub report: Option<Box<raddle_report::Report>>,
 }
@@ -110,6 +112,7 @@ impl Outcome {
             seconds: 0.5,
             failure,
             text: String::new(),
+            printed: String::new(),
             report,
         }
     }
@@ -126,6 +129,7 @@ impl Outcome {
             seconds: 0.0,
             failure: Some(("error".to_string(), message.clone())),
             text: format!("error: {message}\n"),
+            printed: String::new(),
             report: None,
         }
     }

@@ -62,6 +62,18 @@ pub fn ignored(name: &str, paint: Paint) -> String {
     format!("test {name} ... {}\n", paint.apply(Style::new().yellow(), "ignored"))
 }
 
+/// What the tests printed that passed.
+pub fn successes(results: &[Result<'_>]) -> String {
+    let passed = results.iter().filter_map(|(name, outcome)| Some((name, (*outcome)?)));
+    let passed = passed.filter(|(_, outcome)| failed(outcome).is_none() && !outcome.printed.is_empty());
+    let sections: String =
+        passed.map(|(name, outcome)| format!("\n---- {name} stdout ----\n{}", outcome.printed)).collect();
+    if sections.is_empty() {
+        return sections;
+    }
+    format!("\nsuccesses:\n{sections}")
+}
+
 /// The reports of failures, and their names again.
 pub fn failures(results: &[Result<'_>]) -> String {
     let failed = || results.iter().filter_map(|(name, outcome)| Some((name, failed(outcome.as_ref()?)?)));
@@ -82,7 +94,7 @@ pub fn failures(results: &[Result<'_>]) -> String {
 }
 
 fn failed<'a>(outcome: &&'a Outcome) -> Option<&'a Outcome> {
-    matches!(outcome.verdict, Verdict::Failed | Verdict::Broken).then_some(outcome)
+    matches!(outcome.verdict, Verdict::Failed | Verdict::Broken).then_some(*outcome)
 }
 
 /// The line with the counts.
@@ -146,5 +158,14 @@ mod tests {
         text += &failures(&results);
         text += &result(&results, &tests, 1.234, paint);
         insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn what_passing_tests_print_has_sections() {
+        let printed = Outcome { printed: "one\n".into(), ..outcome(Verdict::Passed) };
+        let failed = Outcome { printed: "two\n".into(), ..outcome(Verdict::Failed) };
+        let results = [("a", Some(&printed)), ("b", Some(&failed)), ("c", None)];
+        assert_eq!(successes(&results), "\nsuccesses:\n\n---- a stdout ----\none\n");
+        assert_eq!(successes(&results[1..]), "");
     }
 }

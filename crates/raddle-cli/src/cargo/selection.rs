@@ -16,20 +16,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 const WITH_VALUE: &[&str] = &["--test-threads", "--skip", "--logfile", "--color", "--format", "--shuffle-seed", "-Z"];
 
 /// Options that say how the harness runs and prints many tests. Here it runs one at a time, and we print.
-const OF_MANY: &[&str] = &[
-    "--test-threads",
-    "--nocapture",
-    "--no-capture",
-    "--show-output",
-    "--format",
-    "--color",
-    "--logfile",
-    "--shuffle",
-    "--shuffle-seed",
-    "--quiet",
-    "-q",
-    "--test",
-];
+const OF_MANY: &[&str] =
+    &["--test-threads", "--format", "--color", "--logfile", "--shuffle", "--shuffle-seed", "--quiet", "-q", "--test"];
 
 /// What the user asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,8 +27,22 @@ pub struct Selection {
     ignored: Ignored,
     /// Whether only the names are wanted.
     pub list: bool,
+    /// Whose output is shown.
+    pub shows: Shows,
     /// What else the harness was told.
     rest: Vec<OsString>,
+}
+
+/// Of which tests the output of a run is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shows {
+    /// Of those that fail, in their reports.
+    #[default]
+    Failures,
+    /// Of all, before their lines: `--nocapture`.
+    All,
+    /// Of all, those that pass in a list of their own: `--show-output`.
+    Successes,
 }
 
 /// What becomes of tests with `#[ignore]`.
@@ -82,7 +84,9 @@ impl Selection {
     /// From the filters before the dashes and the arguments after them.
     pub fn new(filters: &[String], harness: &[OsString]) -> Selection {
         let Arguments { options, selections } = split(harness, WITH_VALUE);
-        let mut selection = Selection::default();
+        let asked = std::env::var_os("RUST_TEST_NOCAPTURE").is_some_and(|value| value != "0");
+        let mut selection =
+            Selection { shows: if asked { Shows::All } else { Shows::Failures }, ..Selection::default() };
         selection.by_name.extend(filters.iter().map(OsString::from).chain(selections));
         let mut options = options.into_iter();
         while let Some(option) = options.next() {
@@ -95,6 +99,8 @@ impl Selection {
                 "--ignored" => selection.ignored = Ignored::Only,
                 "--include-ignored" => selection.ignored = Ignored::Too,
                 "--list" => selection.list = true,
+                "--nocapture" | "--no-capture" => selection.shows = Shows::All,
+                "--show-output" => selection.shows = Shows::Successes,
                 _ if OF_MANY.contains(&name) => {}
                 _ => selection.rest.extend([Some(option), value].into_iter().flatten()),
             }
@@ -167,6 +173,8 @@ mod tests {
         assert_eq!(found.by_name, ["bank", "more", "--skip", "slow", "--exact"]);
         assert_eq!(found.arguments("bank::a"), ["--exact", "--test-threads=1", "--nocapture", "bank::a"]);
         assert!(selection(&[], &["--list"]).list);
+        assert_eq!(found.shows, Shows::All);
+        assert_eq!(selection(&[], &["--show-output"]).shows, Shows::Successes);
     }
 
     #[test]

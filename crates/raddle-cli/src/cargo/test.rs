@@ -21,7 +21,7 @@ use super::junit::{self, Case, Suite};
 use super::outcome::{Outcome, Verdict};
 use super::output::{self, Paint};
 use super::recording::{self, Recording};
-use super::selection::{Selection, Tests};
+use super::selection::{Selection, Shows, Tests};
 use super::{doctests, pool};
 use crate::arguments::cargo::{self as args, Words};
 use crate::arguments::config;
@@ -183,6 +183,9 @@ impl<'a> Session<'a> {
             tests.selected.iter().map(String::as_str).zip(outcomes.iter().map(Option::as_ref)).collect();
         let passed = outcomes.iter().flatten().all(|o| !matches!(o.verdict, Verdict::Failed | Verdict::Broken));
         if !self.verbosity.quiet || !passed {
+            if self.selection.shows == Shows::Successes {
+                self.say(&output::successes(&results));
+            }
             self.say(&output::failures(&results));
             self.say(&output::result(&results, &tests, seconds, self.paint));
         }
@@ -207,6 +210,9 @@ impl<'a> Session<'a> {
             |test, outcome| {
                 let name = &tests.selected[test];
                 ignored_up_to(Some(name));
+                if self.selection.shows == Shows::All {
+                    self.tell(outcome.as_ref().map_or("", |outcome| &outcome.printed));
+                }
                 self.tell(&output::line(name, outcome.as_ref(), self.paint));
                 outcomes.push(outcome);
             },

@@ -10,6 +10,7 @@ use raddle_protocol::Points;
 use raddle_engine::campaign::{End, Finding};
 use raddle_engine::report::search::{exhausted, lacks_so_far};
 use raddle_engine::report::{racing as places, worth as value, Summary};
+use raddle_engine::run::said::Said;
 use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
 
@@ -169,6 +170,9 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     if let Some(nothing) = tally.nothing_controlled().filter(|_| campaign.findings.is_empty()) {
         writeln!(out, "\n{}", nothing.text())?;
+        if let Some(command) = &tally.child_command {
+            writeln!(out, "A child process started `{command}`; to control that: raddle test -- {command}")?;
+        }
     }
     Ok(())
 }
@@ -230,12 +234,7 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
     }
     writeln!(out)?;
     write_threads(out, &failure.threads)?;
-    if !failure.stderr.is_empty() {
-        writeln!(out, "\n  standard error:")?;
-        for line in &failure.stderr {
-            writeln!(out, "    {line}")?;
-        }
-    }
+    write_said(out, &failure.said)?;
     match &finding.schedule {
         Ok(path) => writeln!(out, "\n  replay it: {}", paint.bold(&command_line::replay(path))),
         Err(reason) => {
@@ -244,6 +243,19 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
             writeln!(out, "  find it again: {}", paint.bold(&command))
         }
     }
+}
+
+/// What a run printed, as far as it tells something.
+pub fn write_said(out: &mut String, said: &Said) -> fmt::Result {
+    for (name, lines) in [("standard output", &said.stdout), ("standard error", &said.stderr)] {
+        if !lines.is_empty() {
+            writeln!(out, "\n  {name}:")?;
+        }
+        for line in lines {
+            writeln!(out, "{}", format!("    {line}").trim_end())?;
+        }
+    }
+    Ok(())
 }
 
 /// Threads with what they wait for and where they stand.
@@ -258,7 +270,7 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
         let waits_for = thread.waits_for.as_deref().unwrap_or("");
         let line = format!("  {id:<4} {:<width$}  {:<8} {waits_for}", thread.name, thread.state);
         writeln!(out, "{}", line.trim_end())?;
-        for frame in &thread.backtrace {
+        for frame in thread.backtrace() {
             writeln!(out, "         {frame}")?;
         }
     }

@@ -58,6 +58,7 @@ fn write_finding(out: &mut String, finding: &Finding) {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "\n{}: {}\n  step {}", failure.kind.title(), failure.message, number(failure.step));
     let _ = campaign::write_threads(out, &failure.threads);
+    let _ = campaign::write_said(out, &failure.said);
 }
 
 /// Where a replay left its recording: what was expected there and what came.

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod corpus;
+pub mod namespace;
 pub mod programs;
 
 use std::path::{Path, PathBuf};

@@ -129,7 +129,13 @@ fn flat_name(folder: &str, source: &Path) -> String {
 
 /// The programs of a folder with one of these endings, compiled.
 pub fn programs(folder: &str, endings: &[&str]) -> Vec<Program> {
-    let sources = sources(folder, endings);
+    programs_with(folder, endings, |_| true)
+}
+
+/// As [`programs`], without those whose header names something under `needs` that is not there.
+pub fn programs_with(folder: &str, endings: &[&str], is_there: impl Fn(&str) -> bool) -> Vec<Program> {
+    let has_all = |source: &PathBuf| header(source).get("needs").is_none_or(|needed| is_there(needed));
+    let sources: Vec<_> = sources(folder, endings).into_iter().filter(has_all).collect();
     fs::create_dir_all(build_folder()).expect("a folder for the binaries");
     let from_crates = folder.starts_with("crates");
     if from_crates && !sources.is_empty() {

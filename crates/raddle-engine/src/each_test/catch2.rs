@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::arguments::{split, with, Arguments};
 use super::detect::Catch2;
+use super::failure::{Assertion, Location};
 use super::listing::{listing, Expect};
 use super::{EachTestError, TestCase};
 
@@ -86,9 +87,57 @@ fn specification(name: &str) -> String {
     }
 }
 
+/// Reads the failures of assertions, of the reporters `console` and `compact`: `bank.cc:31: FAILED:`, the text below
+/// it, and above it the names of the test and its sections between two rules.
+pub(super) fn failures(lines: &[&str]) -> Vec<Assertion> {
+    let is_rule = |line: &str| line.len() > 70 && line.bytes().all(|byte| byte == b'-');
+    let mut test = None;
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if is_rule(line) {
+            let names: Vec<_> = lines[at + 1..].iter().take_while(|line| !line.is_empty() && !is_rule(line)).collect();
+            // The second rule is followed by the place of the test.
+            if lines.get(at + 1 + names.len()).is_some_and(|line| is_rule(line)) {
+                test = Some(names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(" / "));
+            }
+        } else if let Some(location) = line.strip_suffix(": FAILED:").and_then(Location::parse) {
+            let text = lines[at + 1..].iter().take_while(|line| !line.is_empty());
+            found.push(Assertion { test: test.clone(), ..Assertion::new(Some(location), at).says(text.copied()) });
+        } else if let Some((place, text)) = line.split_once(": failed: ") {
+            let location = Location::parse(place);
+            found.extend(location.map(|location| Assertion::new(Some(location), at).says([text])));
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_have_their_test_and_their_text() {
+        let rule = "-".repeat(79);
+        let output = format!(
+            "{rule}\nwithdraw\n  all of it\n{rule}\nct.cc:12\n{}\n\nct.cc:12: FAILED:\n  REQUIRE( total(1) == 2 )\n\
+             with expansion:\n  3 == 2\nwith message:\n  withdrawing\n\n\
+             {rule}\nthrows\n{rule}\nct.cc:13\n{0}\n\nct.cc:13: FAILED:\n\
+             due to unexpected exception with message:\n  lost\n\n",
+            ".".repeat(79)
+        );
+        let messages = |output: &str| -> Vec<_> {
+            failures(&output.lines().collect::<Vec<_>>()).iter().map(Assertion::message).collect()
+        };
+        assert_eq!(
+            messages(&output),
+            [
+                "ct.cc:12: withdraw / all of it: REQUIRE( total(1) == 2 ); with expansion: 3 == 2; with message: \
+                 withdrawing",
+                "ct.cc:13: throws: due to unexpected exception with message: lost"
+            ]
+        );
+        assert_eq!(messages("ct.cc:11: failed: total(1) == 2 for: 3 == 2"), ["ct.cc:11: total(1) == 2 for: 3 == 2"]);
+    }
 
     #[test]
     fn names_are_one_a_line() {

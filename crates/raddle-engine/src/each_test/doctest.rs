@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::arguments::with;
+use super::failure::{Assertion, Location};
 use super::listing::{listing, Expect};
 use super::{EachTestError, TestCase};
 
@@ -27,9 +28,63 @@ fn parse(output: &str) -> impl Iterator<Item = &str> {
     names.take_while(move |line| !is_rule(line))
 }
 
+/// Reads the failures of assertions: `bank.cc:31: ERROR: CHECK( … ) is NOT correct!`, below the name of the test.
+pub(super) fn failures(lines: &[&str]) -> Vec<Assertion> {
+    if !lines.iter().any(|line| line.starts_with("[doctest] ")) {
+        return Vec::new();
+    }
+    let mut test = None;
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(name) = line.strip_prefix("TEST CASE:  ") {
+            let subcases = lines[at + 1..].iter().map_while(|line| line.strip_prefix("  "));
+            test = Some(std::iter::once(name).chain(subcases.map(str::trim)).collect::<Vec<_>>().join(" / "));
+        }
+        let said = [": ERROR: ", ": FATAL ERROR: "].iter().find_map(|mark| line.split_once(mark));
+        let Some((location, (_, text))) = said.and_then(|said| Some((Location::parse(said.0)?, said))) else {
+            continue;
+        };
+        let more = lines[at + 1..].iter().take_while(|line| !line.is_empty());
+        let said = Assertion::new(Some(location), at).says(std::iter::once(text).chain(more.copied()));
+        found.push(Assertion { test: test.clone(), ..said });
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_have_their_test_and_their_text() {
+        let output = "[doctest] doctest version is \"2.4.9\"
+===============================================================================
+bank.cc:13:
+TEST CASE:  withdraw
+  all of it
+
+bank.cc:13: FATAL ERROR: REQUIRE( total(2) == 2 ) is NOT correct!
+  values: REQUIRE( 4 == 2 )
+  logged: withdrawing
+
+===============================================================================
+bank.cc:14:
+TEST SUITE: s
+TEST CASE:  throws
+
+bank.cc:14: ERROR: test case THREW exception: lost
+";
+        let found = failures(&output.lines().collect::<Vec<_>>());
+        assert_eq!(
+            found.iter().map(Assertion::message).collect::<Vec<_>>(),
+            [
+                "bank.cc:13: withdraw / all of it: REQUIRE( total(2) == 2 ) is NOT correct!; values: REQUIRE( 4 == 2 ); \
+                 logged: withdrawing",
+                "bank.cc:14: throws: test case THREW exception: lost"
+            ]
+        );
+        assert_eq!(failures(&["bank.c:3: ERROR: no such account"]), []);
+    }
 
     #[test]
     fn names_stand_between_rules() {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::arguments::{has, with};
+use super::failure::{Assertion, Location};
 use super::listing::{listing, Expect};
 use super::{EachTestError, TestCase};
 
@@ -42,9 +43,74 @@ fn is_disabled(name: &str) -> bool {
     name.split(['.', '/']).any(|part| part.starts_with("DISABLED_"))
 }
 
+/// Reads the failures of assertions: `bank.cc:31: Failure`, the text below it, between the lines of the tests.
+pub(super) fn failures(lines: &[&str]) -> Vec<Assertion> {
+    let mut test = None;
+    let mut found: Vec<Assertion> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if let Some(name) = line.strip_prefix("[ RUN      ] ") {
+            test = Some(name.to_string());
+        } else if let Some(name) = line.strip_prefix("[  FAILED  ] ") {
+            // With --gtest_brief=1 this is the only line of a test.
+            let name = name.split([' ', ',']).next().unwrap_or(name);
+            let unnamed = found.iter_mut().filter(|assertion| assertion.test.is_none());
+            unnamed.for_each(|assertion| assertion.test = Some(name.to_string()));
+        } else if let Some(place) = line.strip_suffix(": Failure") {
+            let ends = |line: &&&str| is_mark(line) || line.is_empty() || line.starts_with("Google Test trace:");
+            let text = lines[at + 1..].iter().take_while(|line| !ends(line) && !line.ends_with(": Failure"));
+            let said = Assertion::new(Location::parse(place), at).says(text.copied());
+            found.push(Assertion { test: test.clone(), ..said });
+        }
+    }
+    found.retain(|assertion| assertion.test.is_some());
+    found
+}
+
+/// Whether a line is one of the framework's own: `[  FAILED  ] Bank.Deposit`.
+fn is_mark(line: &str) -> bool {
+    line.starts_with('[') && line.as_bytes().get(11..13) == Some(b"] ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FAILED: &str = "[ RUN      ] Bank.Deposit
+bt.cc:10: Failure
+Expected equality of these values:
+  total(1)
+    Which is: 3
+  2
+a deposit was lost
+[  FAILED  ] Bank.Deposit (0 ms)
+[ RUN      ] Bank.Fine
+[       OK ] Bank.Fine (0 ms)
+[ RUN      ] All/P.Odd/0
+bt.cc:16: Failure
+Failed
+Google Test trace:
+bt.cc:16: in helper
+unknown file: Failure
+C++ exception with description \"x\" thrown in the test body.
+[  FAILED  ] All/P.Odd/0, where GetParam() = 1 (0 ms)
+";
+
+    #[test]
+    fn failures_have_their_test_and_their_text() {
+        let messages = |text: &str| -> Vec<_> {
+            failures(&text.lines().collect::<Vec<_>>()).iter().map(Assertion::message).collect()
+        };
+        let expected = [
+            "bt.cc:10: Bank.Deposit: Expected equality of these values: total(1); Which is: 3; 2; a deposit was lost",
+            "bt.cc:16: All/P.Odd/0: Failed",
+            "All/P.Odd/0: C++ exception with description \"x\" thrown in the test body.",
+        ];
+        assert_eq!(messages(FAILED), expected);
+        let brief: String =
+            FAILED.lines().filter(|line| !line.starts_with("[ RUN")).map(|l| format!("{l}\n")).collect();
+        assert_eq!(messages(&brief), expected);
+        assert_eq!(messages("request.cc:3: Failure\nto connect\n"), [""; 0]);
+    }
 
     #[test]
     fn suites_parameters_and_noise() {

@@ -1,4 +1,5 @@
-//! The test cases of a test program, each to be explored on its own (`--each-test`).
+//! Test frameworks: the test cases of a program, each to be explored on its own (`--each-test`), and what a framework
+//! says of a failure ([`failure`]).
 //!
 //! A program with a hundred tests wastes nearly all of its steps on tests that have nothing to do
 //! with each other, and stops at the first that fails. The frameworks can list their tests and run
@@ -9,12 +10,16 @@
 //! that framework.
 
 pub mod arguments;
+mod boost;
+pub mod c_assertion;
 mod catch2;
 mod detect;
 mod doctest;
+pub mod failure;
 mod googletest;
 mod libtest;
 mod listing;
+mod python;
 
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +28,8 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use detect::Framework;
+pub(crate) use libtest::is_of_harness;
+pub use libtest::without_harness;
 
 /// One test of a test program.
 #[derive(Debug, Clone, PartialEq, Eq)]

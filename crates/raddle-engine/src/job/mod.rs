@@ -16,6 +16,7 @@ use crate::plan::Plan;
 use crate::run::executor::JobEnd;
 use crate::run::output::Output;
 use crate::run::report::{CheckRequest, RunReport};
+use crate::run::retrace;
 use crate::run::runner::Runner;
 use crate::run::target_error::TargetError;
 use crate::run::watch::Stop;
@@ -90,7 +91,8 @@ impl Job {
 
     fn work(self, assignments: &Receiver<Assignment>, replies: &Replies) -> Result<(), JobEnd> {
         let plan = self.plan;
-        let mut runner = Runner::new(&plan, &self.runtime, self.scratch, self.output, &self.stop)?;
+        let retraced = retrace::plan(&plan);
+        let mut runner = Runner::new(&plan, retraced.as_ref(), &self.runtime, self.scratch, self.output, &self.stop)?;
         while let Ok(assignment) = assignments.recv() {
             if self.stop.requested() {
                 break;
@@ -118,6 +120,9 @@ fn make_all(plan: &Plan, runner: &mut Runner<'_>, mut rest: Assignment, replies:
     while rest.first <= rest.last {
         let made = runner.make(&rest)?;
         rest.first += made.count();
+        if let Some(reason) = runner.fallback() {
+            replies.send(Reply::Fallback(reason));
+        }
         if let Some(reason) = runner.os_threads() {
             replies.send(Reply::OsThreads(reason));
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
 
 use libc::pid_t;
 
@@ -113,9 +114,19 @@ pub fn open(pid: pid_t) -> io::Result<OwnedFd> {
     }
 }
 
+/// Whether the numbers in /proc are those of this process's own PID namespace: elsewhere they name other processes.
+pub fn proc_is_ours() -> bool {
+    static OURS: OnceLock<bool> = OnceLock::new();
+    *OURS.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+        numbers.is_some_and(|numbers| numbers.trim() == std::process::id().to_string())
+    })
+}
+
 /// The child of a process, by a number that may be wrong: what a program has written into a block can be anything.
 pub fn child(pid: pid_t, parent: pid_t) -> Option<OwnedFd> {
-    let pidfd = Some(pid).filter(|&pid| pid > 1).and_then(|pid| open(pid).ok())?;
+    let pidfd = Some(pid).filter(|&pid| pid > 1 && proc_is_ours()).and_then(|pid| open(pid).ok())?;
     // The number is that of the descriptor's process as long as that has not ended.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(") ")?;

@@ -30,9 +30,10 @@ use std::time::Duration;
 use raddle_core::policy::{Kind, Profile};
 use raddle_core::Decision;
 use raddle_inspect::elf::Program;
-use raddle_protocol::settings::{flag, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
+use raddle_protocol::settings::{flag, INHERITED, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
 use raddle_protocol::{Points, RunSettings, Settings, Stacks};
 
+use crate::os::sys::Ending;
 use coverage::Coverage;
 use environment::Variables;
 use place::Place;
@@ -69,6 +70,8 @@ pub struct Plan {
     pub switch: Switch,
     /// Functions whose calls are points.
     pub sync_functions: SyncFunctions,
+    /// A function of the program: when it is called, the threads are looked at.
+    pub look_at: Option<u64>,
     /// What a good run looks like.
     pub expect: Expectations,
     /// How many runs.
@@ -98,6 +101,8 @@ pub struct Plan {
     pub out: PathBuf,
     /// Whether schedules of failures are written.
     pub record: bool,
+    /// Whether a program that crashes leaves the core file that its limit allows.
+    pub core_dumps: bool,
     /// The recording to follow instead of exploring.
     pub recording: Option<Recording>,
 }
@@ -132,10 +137,19 @@ pub struct Target {
 pub struct Expectations {
     /// The exit status.
     pub exit: i32,
+    /// The signal that ends it instead.
+    pub signal: Option<i32>,
     /// The standard output, and the file that it comes from.
     pub output: Option<(PathBuf, Vec<u8>)>,
     /// A shell command that looks at the results of a run.
     pub oracle: Option<OsString>,
+}
+
+impl Expectations {
+    /// How the process of a good run ends.
+    pub fn ending(&self) -> Ending {
+        self.signal.map_or(Ending::Exit(self.exit), Ending::Signal)
+    }
 }
 
 /// Races to ignore.
@@ -152,7 +166,8 @@ pub struct Benign {
 pub struct Recording {
     /// The decisions to follow.
     pub decisions: Vec<Decision>,
-    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible.
+    /// Whether they are the order of a parallel run: one for every point, followed as far as that is possible. Each run
+    /// is given its own.
     pub every: bool,
     /// The seed of the run.
     pub run_seed: u64,
@@ -220,17 +235,25 @@ impl Plan {
             flags: self.flags(),
             log_capacity: self.settings.max_steps.min(MAX_LOG),
             search_bytes: if self.searches() { SEARCH_BYTES as u64 } else { 0 },
-            replay_len: self.recording.as_ref().map_or(0, |r| r.decisions.len() as u64),
+            replay_len: self.recording.as_ref().map_or(0, |recording| match recording.every {
+                // There is room for any order of a run.
+                true => self.settings.max_steps.min(MAX_LOG),
+                false => recording.decisions.len() as u64,
+            }),
             fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),
             first_run: 0,
             last_run: 0,
-            expect_exit: self.expect.exit,
+            // What a signal ends is looked at run by run.
+            expect_exit: if self.expect.signal.is_some() { -1 } else { self.expect.exit },
             scratch: [0; 512],
             sync_offsets,
+            look_offset: self.look_at.unwrap_or(0),
             stdin: [0; 128],
             directory: [0; 512],
+            block_path: [0; 64],
+            inherited: [0; INHERITED],
         }
     }
 
@@ -238,6 +261,8 @@ impl Plan {
         let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
             flags |= flag::REPLAY;
+            // In a check, one run's locks would be the next one's.
+            flags |= if self.check.is_none() { flag::LOCK_WORDS } else { 0 };
         }
         if self.settings.points == Points::Race || self.settings.fail_on_race {
             flags |= flag::DETECT_RACES;

@@ -6,8 +6,8 @@
 use std::io;
 use std::path::Path;
 
-use addr2line::demangle_auto;
 use object::{Object, ObjectSymbol, SymbolKind};
+use raddle_inspect::names::{demangled, short, without_parameters};
 use raddle_protocol::settings::SYNC_FUNCTIONS;
 
 use crate::plan::suggest;
@@ -80,11 +80,18 @@ impl SyncFunctions {
         let defined = symbols.filter(|s| s.is_definition() && s.kind() == SymbolKind::Text && s.address() != 0);
         let functions = defined.filter_map(|symbol| {
             let name = symbol.name().ok()?;
-            let readable = demangle_auto(name.into(), None).into_owned();
+            let readable = demangled(name);
             Some(Function { symbol: name.to_string(), readable, address: symbol.address() })
         });
         among(&functions.collect::<Vec<_>>(), names)
     }
+}
+
+/// Where Rust's standard library starts to unwind, if the program has it.
+pub fn panic(program: &Path) -> Option<u64> {
+    let names = ["__rustc::rust_panic", "rust_panic"];
+    let found = names.iter().find_map(|name| SyncFunctions::find(program, &[(*name).to_string()]).ok())?;
+    found.addresses.first().copied()
 }
 
 fn among(functions: &[Function], names: &[String]) -> Result<SyncFunctions, SyncFunctionError> {
@@ -122,16 +129,8 @@ fn is_clone(symbol: &str) -> bool {
 
 impl Function {
     fn is_called(&self, name: &str) -> bool {
-        name == self.symbol || name == self.readable || name == without_parameters(&self.readable)
-    }
-}
-
-/// `Bank::deposit(int)` without `(int)`.
-fn without_parameters(readable: &str) -> &str {
-    match readable.find('(') {
-        // `(anonymous namespace)::f` and `operator()` start with a parenthesis of their own.
-        Some(at) if at > 0 && !readable[..at].ends_with("operator") => &readable[..at],
-        _ => readable,
+        let readable = &self.readable;
+        name == self.symbol || name == readable || name == without_parameters(readable) || name == short(readable)
     }
 }
 
@@ -151,6 +150,13 @@ mod tests {
             function("_ZN4Bank7depositEd", "Bank::deposit(double)", 0x30),
             function("_ZN4Bank5closeEi.isra.0", "Bank::close(int) [clone .isra.0]", 0x40),
         ]
+    }
+
+    #[test]
+    fn a_c_function_is_not_a_type() {
+        let functions = [Function { symbol: "w".into(), readable: demangled("w"), address: 0x50 }];
+        assert!(among(&functions, &["wchar_t".to_string()]).is_err());
+        assert_eq!(among(&functions, &["w".to_string()]).map(|found| found.readable).ok(), Some(vec!["w".to_string()]));
     }
 
     fn find(names: &[&str]) -> Result<Vec<u64>, String> {

@@ -26,7 +26,7 @@ use crate::plan::place::Place;
 use crate::plan::policy_choice::PolicyChoice;
 use crate::plan::stdin::{self, Stdin};
 use crate::plan::suppressions::Suppressions;
-use crate::plan::sync_functions::SyncFunctions;
+use crate::plan::sync_functions::{self, SyncFunctions};
 use crate::plan::{Benign, Expectations, Plan, Recording, Switch, Target};
 use crate::runtime;
 
@@ -246,6 +246,9 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
     let suppressions = recorded.suppressions.clone().map(|path| PathBuf::from(OsString::from_vec(path)));
     let benign = suppressions.as_deref().map_or(Ok(Benign::default()), read_benign)?;
     let sync_functions = SyncFunctions::find(&target.program.path, &recorded.sync_functions)?;
+    // A panic has unwound the stack when its run ends. In a check the program's text is that of many runs.
+    let panics = recorded.failure.kind == FailureKind::Assert.name() && recorded.check == 0;
+    let look_at = panics.then(|| sync_functions::panic(&target.program.path)).flatten();
     Ok(Plan {
         target,
         settings: recorded.settings,
@@ -253,8 +256,10 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         benign: recorded.settings.fail_on_race.then_some(benign),
         switch: options.switch,
         sync_functions,
+        look_at,
         expect: Expectations {
             exit: recorded.expect.exit,
+            signal: Some(recorded.expect.signal).filter(|&signal| signal != 0),
             output,
             oracle: recorded.expect.check.clone().map(OsString::from_vec),
         },
@@ -271,6 +276,8 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         inspect: true,
         out: PathBuf::new(),
         record: false,
+        // One is what a debugger needs; a campaign would fill a disk.
+        core_dumps: options.runs == 1,
         recording: Some(Recording {
             decisions: recorded.decisions.clone(),
             every: false,

@@ -1,11 +1,13 @@
 //! The report of a campaign. Fields are added, never changed.
 
 use raddle_core::policy::Parameter;
-use raddle_report::campaign::{Failure, Guard, Report, Thread};
+use raddle_report::campaign::{Assertion, Failure, Frame, Guard, Report, Thread};
 use serde_json::{Number, Value};
 
 use super::{racing, search, worth, Summary};
 use crate::campaign::Finding;
+use crate::each_test::failure;
+use crate::run::frames::FrameView;
 use crate::run::threads::ThreadView;
 
 /// The report of a campaign.
@@ -59,6 +61,7 @@ fn failure(finding: &Finding) -> Failure {
         step: finding.failure.step,
         bound: finding.failure.bound,
         schedule: finding.schedule.as_ref().ok().map(|path| path.display().to_string()),
+        assertion: finding.failure.assertion.as_ref().map(assertion),
         threads: finding.failure.threads.iter().map(thread).collect(),
     }
 }
@@ -69,7 +72,28 @@ fn thread(view: &ThreadView) -> Thread {
         name: view.name.clone(),
         state: view.state.clone(),
         waits_for: view.waits_for.clone(),
-        backtrace: view.backtrace.clone(),
+        backtrace: view.backtrace(),
+        frames: view.frames.iter().map(frame).collect(),
+    }
+}
+
+fn assertion(said: &failure::Assertion) -> Assertion {
+    Assertion {
+        test: said.test.clone(),
+        thread: said.thread.clone(),
+        file: said.file.clone(),
+        line: said.line,
+        text: said.text.clone(),
+    }
+}
+
+fn frame(view: &FrameView) -> Frame {
+    Frame {
+        function: view.function.clone(),
+        file: view.file.clone(),
+        line: view.line,
+        module: view.module.clone(),
+        folded: view.folded,
     }
 }
 

@@ -16,7 +16,9 @@ use crate::plan::policy_choice::PolicyChoice;
 use crate::plan::stdin::Stdin;
 use crate::plan::sync_functions::SyncFunctions;
 use crate::plan::{Expectations, Plan, Switch, Target};
+use crate::run::frames::FrameView;
 use crate::run::report::{Counts, Failure, RunReport, Verdict};
+use crate::run::said::Said;
 use crate::run::threads::ThreadView;
 
 /// A program in C that needs nothing.
@@ -56,6 +58,7 @@ pub fn plan() -> Plan {
         benign: None,
         switch: Switch::Fiber,
         sync_functions: SyncFunctions::default(),
+        look_at: None,
         expect: Expectations::default(),
         runs: 1000,
         jobs: 1,
@@ -70,6 +73,7 @@ pub fn plan() -> Plan {
         inspect: true,
         out: ".raddle".into(),
         record: true,
+        core_dumps: false,
         recording: None,
     }
 }
@@ -117,7 +121,8 @@ pub fn failure(kind: FailureKind) -> Failure {
         place: String::new(),
         step: 1,
         threads: Vec::new(),
-        stderr: Vec::new(),
+        assertion: None,
+        said: Default::default(),
         run_seed: 0,
         profile: Profile::default(),
         stacks: Default::default(),
@@ -130,14 +135,19 @@ pub fn failure(kind: FailureKind) -> Failure {
     }
 }
 
+fn frame(function: &str, line: u32) -> FrameView {
+    let (file, module) = (Some("/home/ada/bank.c".to_string()), "bank".to_string());
+    FrameView { function: function.to_string(), file, line: Some(line), module, folded: 0 }
+}
+
 /// Two threads that wait for each other.
 pub fn deadlock() -> Finding {
-    let thread = |id, name: &str, waits_for: &str, backtrace: &[&str]| ThreadView {
+    let thread = |id, name: &str, waits_for: &str, stack: &[(&str, u32)]| ThreadView {
         id,
         name: name.into(),
         state: "blocked".into(),
         waits_for: Some(waits_for.into()),
-        backtrace: backtrace.iter().map(|line| (*line).to_string()).collect(),
+        frames: stack.iter().map(|(function, line)| frame(function, *line)).collect(),
         ..ThreadView::default()
     };
     Finding {
@@ -146,16 +156,11 @@ pub fn deadlock() -> Finding {
             place: "lock in deposit (bank.c:31); lock in withdraw (bank.c:44)".into(),
             step: 88,
             threads: vec![
-                thread(0, "bank", "join of t1 (left)", &["main (/home/ada/bank.c:60)"]),
-                thread(
-                    1,
-                    "left",
-                    "lock on mutex 0x4040c0, held by t2 (right)",
-                    &["deposit (/home/ada/bank.c:31)", "left (/home/ada/bank.c:50)"],
-                ),
-                thread(2, "right", "lock on mutex 0x404100, held by t1 (left)", &["withdraw (/home/ada/bank.c:44)"]),
+                thread(0, "bank", "join of t1 (left)", &[("main", 60)]),
+                thread(1, "left", "lock on mutex 0x4040c0, held by t2 (right)", &[("deposit", 31), ("left", 50)]),
+                thread(2, "right", "lock on mutex 0x404100, held by t1 (left)", &[("withdraw", 44)]),
             ],
-            stderr: vec!["opening accounts".into()],
+            said: Said { stdout: Vec::new(), stderr: vec!["opening accounts".into()] },
             run_seed: 7,
             ..failure(FailureKind::Deadlock)
         },
@@ -172,7 +177,7 @@ pub fn assertion(schedule: Result<std::path::PathBuf, String>) -> Finding {
     finding.failure.message = "bank.c:70: main: Assertion `total == 300' failed".into();
     finding.failure.place = finding.failure.message.clone();
     finding.failure.threads.clear();
-    finding.failure.stderr.clear();
+    finding.failure.said = Said { stdout: vec!["3 accounts".into()], stderr: Vec::new() };
     finding.count = 3;
     finding.first_run = 20;
     finding.schedule = schedule;

@@ -59,8 +59,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    pub fn new(first: u64, summaries: &[Summary]) -> Batch {
-        Batch { first, summaries: summaries.to_vec() }
+    pub fn new(first: u64, summaries: Vec<Summary>) -> Batch {
+        Batch { first, summaries }
     }
 
     /// How many there are.

@@ -3,9 +3,11 @@
 use raddle_protocol::{Outcome, Results};
 
 use super::output;
+use super::said;
 use super::shared_block;
-use super::stderr;
 use super::threads::{deadlock_message, ThreadView};
+use crate::each_test::c_assertion;
+use crate::each_test::failure::{self, Assertion, Ended, Stream};
 use crate::os::sys::{signal_name, Ending};
 use crate::plan::Expectations;
 use raddle_report::FailureKind;
@@ -20,7 +22,7 @@ pub struct Traces<'a> {
     pub timed_out: Option<TimedOut>,
     /// Its threads when it failed.
     pub threads: &'a [ThreadView],
-    /// What it printed; empty unless somebody wants to know.
+    /// What it printed; empty for a run that passed, unless its output is expected to be something.
     pub stdout: &'a [u8],
     /// Whether some of that is missing.
     pub stdout_cut: bool,
@@ -44,13 +46,26 @@ pub struct Symptom {
     pub kind: FailureKind,
     pub message: String,
     pub place: String,
+    /// The assertion that did not hold, if there is one.
+    pub assertion: Option<Assertion>,
 }
 
 impl Symptom {
     /// A failure whose message says where.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Symptom {
         let message = message.into();
-        Symptom { kind, place: without_addresses(&message), message }
+        Symptom { kind, place: without_addresses(&message), message, assertion: None }
+    }
+
+    /// A failure at a known place.
+    pub fn at(place: impl Into<String>, kind: FailureKind, message: impl Into<String>) -> Symptom {
+        Symptom { kind, place: place.into(), message: message.into(), assertion: None }
+    }
+
+    /// What a test framework or a panic says.
+    fn of_assertion(assertion: Assertion) -> Symptom {
+        let place = without_addresses(&assertion.place());
+        Symptom { assertion: Some(assertion.clone()), ..Symptom::at(place, FailureKind::Assert, assertion.message()) }
     }
 }
 
@@ -60,7 +75,11 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
     match Outcome::from_u32(results.outcome) {
         Outcome::Deadlock => return Some(deadlock(traces)),
         Outcome::Livelock => return Some(livelock(traces)),
-        Outcome::Assert => return Some(Symptom::new(FailureKind::Assert, shared_block::message(results))),
+        Outcome::Assert => {
+            let message = shared_block::message(results);
+            let assertion = c_assertion::of_libc(&message, 0).map(|said| Assertion { stream: Stream::Stderr, ..said });
+            return Some(Symptom { assertion, ..Symptom::new(FailureKind::Assert, message) });
+        }
         Outcome::BodyFailed => {
             let message = match shared_block::message(results) {
                 text if text.is_empty() => "the check's body says that it failed".to_string(),
@@ -68,6 +87,7 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
             };
             return Some(Symptom::new(FailureKind::Assert, message));
         }
+        Outcome::Misuse => return Some(misuse(traces)),
         Outcome::ThreadsLeft => return Some(threads_left(traces)),
         Outcome::StateLeaks => return Some(Symptom::new(FailureKind::Leak, shared_block::message(results))),
         _ => {}
@@ -76,9 +96,12 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
         return Some(time_out(timed_out));
     }
     let stderr = String::from_utf8_lossy(traces.stderr);
-    let failing = traces.ending != Ending::Exit(expect.exit) || results.outcome == Outcome::Signal as u32;
+    // A signal that only the runtime has seen was a fault, after which the process ended otherwise.
+    let seen = expect.signal.is_none() && results.outcome == Outcome::Signal as u32;
+    let failing = traces.ending != expect.ending() || seen;
     if failing {
-        let symptom = stderr::sanitizer(&stderr).or_else(|| stderr::panic(&stderr, traces.ending));
+        let said = || failure::read(traces.stdout, traces.stderr, ended(traces)).map(Symptom::of_assertion);
+        let symptom = said::sanitizer(&stderr).or_else(said);
         return Some(symptom.unwrap_or_else(|| bare(traces, expect, &stderr)));
     }
     let (file, expected) = expect.output.as_ref()?;
@@ -87,7 +110,7 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
 }
 
 fn deadlock(traces: &Traces<'_>) -> Symptom {
-    let waiting = traces.threads.iter().filter(|t| t.waits());
+    let waiting = traces.threads.iter().filter(|t| t.waits() && !t.is_harness);
     let mut places: Vec<_> =
         waiting.map(|t| format!("{} in {}", t.event, t.place.as_deref().unwrap_or("unknown code"))).collect();
     places.sort();
@@ -97,7 +120,21 @@ fn deadlock(traces: &Traces<'_>) -> Symptom {
         text => text,
     };
     let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
-    Symptom { kind: FailureKind::Deadlock, message, place }
+    Symptom::at(place, FailureKind::Deadlock, message)
+}
+
+/// A thread used a destroyed or overwritten object.
+fn misuse(traces: &Traces<'_>) -> Symptom {
+    let mut message = shared_block::message(traces.results);
+    let culprit = traces.threads.iter().find(|t| u32::from(t.id) == traces.results.thread);
+    let place = match culprit.and_then(|t| t.place.as_deref()) {
+        Some(place) => format!("{message} in {place}"),
+        None => message.clone(),
+    };
+    if let Some(origin) = culprit.and_then(|t| t.origin.as_deref()) {
+        message = format!("{message}; {origin}");
+    }
+    Symptom { kind: FailureKind::Misuse, message, place, assertion: None }
 }
 
 /// The body of a check is over, and threads of it are not.
@@ -125,7 +162,7 @@ fn livelock(traces: &Traces<'_>) -> Symptom {
     places.sort();
     places.dedup();
     let place = if places.is_empty() { without_addresses(&message) } else { places.join("; ") };
-    Symptom { kind: FailureKind::Livelock, message, place }
+    Symptom::at(place, FailureKind::Livelock, message)
 }
 
 fn time_out(TimedOut { limit, silent }: TimedOut) -> Symptom {
@@ -136,13 +173,26 @@ fn time_out(TimedOut { limit, silent }: TimedOut) -> Symptom {
         let place = "still making progress";
         (place, format!("still running after {limit} s; {place} (--run-timeout gives it more time)"))
     };
-    Symptom { kind: FailureKind::Timeout, message, place: place.to_string() }
+    Symptom::at(place, FailureKind::Timeout, message)
+}
+
+/// The signal that the runtime saw.
+fn seen(traces: &Traces<'_>) -> Option<i32> {
+    (traces.results.outcome == Outcome::Signal as u32).then_some(traces.results.signal).filter(|&signal| signal > 0)
+}
+
+/// How a run ended that has no outcome of its own.
+fn ended(traces: &Traces<'_>) -> Ended {
+    match (seen(traces), traces.ending) {
+        (Some(libc::SIGABRT), _) | (None, Ending::Signal(libc::SIGABRT)) => Ended::Abort,
+        (Some(_), _) | (None, Ending::Signal(_)) => Ended::Signal,
+        (None, Ending::Exit(status)) => Ended::Exit(status),
+    }
 }
 
 /// A signal or a status of which nothing else is known.
 fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
-    let results = traces.results;
-    let seen = (results.outcome == Outcome::Signal as u32).then_some(results.signal).filter(|&s| s > 0);
+    let (results, seen) = (traces.results, seen(traces));
     let signal = match traces.ending {
         Ending::Signal(signal) => Some(seen.unwrap_or(signal)),
         Ending::Exit(_) => seen,
@@ -155,9 +205,12 @@ fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
                 Some(place) if seen.is_some() => format!("{} in {place}", signal_name(signal)),
                 _ => without_addresses(&message),
             };
-            Symptom { kind: FailureKind::Signal, message, place }
+            Symptom::at(place, FailureKind::Signal, message)
         }
-        (None, ending) => Symptom::new(FailureKind::Exit, format!("{ending}, expected {}", expect.exit)),
+        (None, ending) => {
+            let expected = expect.signal.map_or(expect.exit.to_string(), signal_name);
+            Symptom::new(FailureKind::Exit, format!("{ending}, expected {expected}"))
+        }
     }
 }
 
@@ -169,7 +222,7 @@ fn signal_message(signal: i32, address: Option<u64>, stderr: &str) -> String {
             // Not even the runtime's handler could run.
             None => format!("{name}, perhaps because a stack overflowed"),
         },
-        libc::SIGABRT => match stderr::last_words(stderr) {
+        libc::SIGABRT => match said::last_words(stderr) {
             Some(words) => format!("{name}: {words}"),
             None => name,
         },
@@ -322,6 +375,20 @@ mod tests {
     }
 
     #[test]
+    fn a_misuse_is_where_the_object_is_used_and_says_who_destroyed_it() {
+        let mut case = Case::new(Outcome::Misuse).message("use of a destroyed mutex (lock)");
+        case.is(FailureKind::Misuse, "use of a destroyed mutex (lock)");
+        case.results.thread = 2;
+        case.threads = vec![ThreadView {
+            state: "failed".into(),
+            origin: Some("t1 (main) destroyed it in cleanup (x.c:9)".into()),
+            ..blocked(2, "lock", "worker (x.c:4)")
+        }];
+        case.is(FailureKind::Misuse, "use of a destroyed mutex (lock); t1 (main) destroyed it in cleanup (x.c:9)");
+        assert_eq!(case.symptom().expect("fails").place, "use of a destroyed mutex (lock) in worker (x.c:4)");
+    }
+
+    #[test]
     fn an_assertion_has_its_message() {
         let case = Case::new(Outcome::Assert).message("x.c:7: main: Assertion `p == 0x7f01` failed");
         case.is(FailureKind::Assert, "x.c:7: main: Assertion `p == 0x7f01` failed");
@@ -364,6 +431,8 @@ mod tests {
     #[test]
     fn a_panic_is_an_assertion_without_a_thread_number() {
         let text = "thread 'worker' (4711) panicked at src/main.rs:3:5:\nleft != right\nnote: run with…\n";
+        let case = Case::new(Outcome::Exited).ending(Ending::Exit(101)).stderr(text);
+        assert_eq!(case.symptom().expect("fails").place, "main.rs:3:5");
         let message = "thread 'worker' panicked at src/main.rs:3:5: left != right";
         Case::new(Outcome::Exited).ending(Ending::Exit(101)).stderr(text).is(FailureKind::Assert, message);
         Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT)).stderr(text).is(FailureKind::Assert, message);
@@ -385,11 +454,37 @@ mod tests {
     }
 
     #[test]
+    fn assertions_of_a_framework_are_told_from_each_other() {
+        let place = |text| {
+            let mut case = Case::new(Outcome::Exited).ending(Ending::Exit(1));
+            case.stdout = text;
+            let symptom = case.symptom().expect("a failure");
+            (symptom.kind, symptom.place)
+        };
+        let first = place("[ RUN      ] A.B\nsrc/t.cc:3: Failure\nValue of: x\n[  FAILED  ] A.B (0 ms)\n");
+        let second = place("[ RUN      ] A.C\nsrc/t.cc:9: Failure\nValue of: x\n[  FAILED  ] A.C (0 ms)\n");
+        assert_eq!(first, (FailureKind::Assert, "t.cc:3".to_string()));
+        assert_eq!(second, (FailureKind::Assert, "t.cc:9".to_string()));
+    }
+
+    #[test]
     fn the_expected_status_is_good() {
         let mut case = Case::new(Outcome::Exited).ending(Ending::Exit(3));
         case.is(FailureKind::Exit, "exit status 3, expected 0");
         case.expect.exit = 3;
         assert_eq!(case.symptom(), None);
+    }
+
+    #[test]
+    fn the_expected_signal_is_good() {
+        let mut case = Case::new(Outcome::Unknown).ending(Ending::Signal(libc::SIGTERM));
+        case.is(FailureKind::Signal, "SIGTERM");
+        case.expect.signal = Some(libc::SIGTERM);
+        assert_eq!(case.symptom(), None);
+        case.ending(Ending::Exit(0)).is(FailureKind::Exit, "exit status 0, expected SIGTERM");
+        let mut aborted = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT));
+        aborted.expect.signal = Some(libc::SIGABRT);
+        assert_eq!(aborted.symptom(), None);
     }
 
     #[test]

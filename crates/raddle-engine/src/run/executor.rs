@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ use raddle_core::policy::{Explored, Learns};
 use raddle_inspect::builds::Builds;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::control::{command, event};
-use raddle_protocol::settings::flag;
+use raddle_protocol::results::SUMMARIES;
+use raddle_protocol::settings::{self, flag, INHERITED};
 use raddle_protocol::{Escape, OsReason, Outcome};
 
 use super::calls;
@@ -30,11 +32,14 @@ use crate::os::process::{self, Process};
 use crate::os::scratch::JobScratch;
 use crate::os::sys::{self, Ending};
 use crate::plan::place::Place;
-use crate::plan::stdin::Stdin;
+use crate::plan::stdin::{self, Stdin};
 use crate::plan::Plan;
 
 /// How long a process that was told to leave, or killed, may take.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The most looks at one run; a program may panic and go on for ever.
+const LOOKS: usize = 64;
 
 /// How long the target may take to load the runtime and to reach main.
 const START: Duration = Duration::from_secs(10);
@@ -85,11 +90,27 @@ enum Start {
     },
 }
 
+/// Whether a process says when its runs are over: a fork server and a check do. Of another one a program that has written
+/// over its block may seem to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Yes,
+    No,
+}
+
 /// How a process answered an assignment.
 enum Answer {
     /// It has made the runs, or ended one, and goes on.
     Done,
     Ended(Ending),
+}
+
+/// A process that has made its runs, or ended.
+struct Attended {
+    answer: Answer,
+    timed_out: Option<TimedOut>,
+    threads: Vec<ThreadView>,
+    looks: Vec<Look>,
 }
 
 /// What is left of a run, apart from what is in the block and what it printed.
@@ -100,6 +121,16 @@ pub struct RunEnd {
     pub timed_out: Option<TimedOut>,
     /// Its threads when it failed.
     pub threads: Vec<ThreadView>,
+    /// Its threads while it went on, each time that [`Plan::look_at`] was called.
+    pub looks: Vec<Look>,
+}
+
+/// The threads of a run at one moment, the one that was running first.
+#[derive(Debug)]
+pub struct Look {
+    pub threads: Vec<ThreadView>,
+    /// How many lines were on standard error at that time.
+    pub lines: usize,
 }
 
 /// Starts and ends the processes of one job.
@@ -110,9 +141,7 @@ pub struct Executor<'a> {
     pub block: SharedBlock,
     /// What the last run printed.
     pub output: Output,
-    /// The job's own TMPDIR.
-    tmp: PathBuf,
-    own_directory: Option<PathBuf>,
+    scratch: JobScratch,
     frames: Frames,
     unwinder: Unwinder,
     builds: Builds,
@@ -121,6 +150,8 @@ pub struct Executor<'a> {
     watcher: Watcher,
     /// Why threads are switched as OS threads, until it has been reported.
     pub os_threads: Option<String>,
+    /// Why there is no fork server any longer, until it has been reported.
+    pub fallback: Option<String>,
     /// The places that the last run was told of.
     places: Vec<Place>,
 }
@@ -135,20 +166,26 @@ impl<'a> Executor<'a> {
         stop: &Stop,
     ) -> Result<Executor<'a>, JobEnd> {
         let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
-        let block = SharedBlock::new(plan.block_settings(), recording)?;
+        let mut block = SharedBlock::new(plan.block_settings(), recording)?;
+        let path = block.path();
+        block.set(|settings| _ = shared_block::put(&mut settings.block_path, path.as_bytes()));
+        let mut launch = Launch::new(&plan.target, runtime, scratch)?;
+        if plan.core_dumps {
+            launch.allow_core_dumps();
+        }
         Ok(Executor {
             plan,
-            launch: Launch::new(&plan.target, runtime, scratch)?,
+            launch,
             watcher: Watcher::new(&block, stop)?,
             block,
             output,
-            tmp: scratch.tmp.clone(),
-            own_directory: plan.target.own_directory.then(|| scratch.cwd.clone()),
+            scratch: scratch.clone(),
             frames: Frames::new(&plan.target.runtime),
             unwinder: Unwinder::with(builds.clone()),
             builds,
             mode: plan.exec.then_some(Mode::Exec),
             os_threads: None,
+            fallback: None,
             places: Vec::new(),
         })
     }
@@ -166,7 +203,10 @@ impl<'a> Executor<'a> {
     }
 
     pub fn run(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
-        let end = self.run_once(run, seed, assignment)?;
+        let mut end = self.run_once(run, seed, assignment)?;
+        if self.leaves_server()? {
+            end = self.run_once(run, seed, assignment)?;
+        }
         let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
         let known = self.block.settings().flags & flag::FIBERS == 0;
         let Some(reason) = reason.filter(|_| !known) else { return Ok(end) };
@@ -178,9 +218,30 @@ impl<'a> Executor<'a> {
             self.mode = Some(Mode::Exec);
         }
         if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            self.clean()?;
             return self.run_once(run, seed, assignment);
         }
         Ok(end)
+    }
+
+    /// Whether a run of the fork server was to become one of another program: from here on every run is a process of its
+    /// own, and that one is made again.
+    fn leaves_server(&mut self) -> Result<bool, JobEnd> {
+        let number = self.block.control().fallback.load(Ordering::Acquire);
+        let Some(reason) = watch::fallback_reason(number).filter(|_| matches!(self.mode, Some(Mode::Server(_)))) else {
+            return Ok(false);
+        };
+        self.fallback = Some(reason);
+        self.finish()?;
+        self.clean()?;
+        self.server_settings(false);
+        self.mode = Some(Mode::Exec);
+        Ok(true)
+    }
+
+    /// Removes what a run that is made again has left.
+    fn clean(&self) -> io::Result<()> {
+        self.scratch.clean(self.plan.target.own_directory)
     }
 
     fn run_once(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
@@ -224,10 +285,19 @@ impl<'a> Executor<'a> {
         self.block.control().completed.store(0, Ordering::Relaxed);
         self.block.control().strays.store(0, Ordering::Relaxed);
         let end = self.run_forked()?;
+        if self.leaves_server()? {
+            return Ok(None);
+        }
         self.output.look()?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let completed = self.completed(assignment);
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         Ok(Some((completed, (!whole).then_some(end))))
+    }
+
+    /// The runs of an assignment that are over: no more than it has, whatever a program has written into the block.
+    fn completed(&self, assignment: &Assignment) -> usize {
+        let said = u64::from(self.block.control().completed.load(Ordering::Acquire));
+        said.min(assignment.last - assignment.first + 1) as usize
     }
 
     fn configure(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<(), JobEnd> {
@@ -344,8 +414,10 @@ impl<'a> Executor<'a> {
             Stdin::Null => None,
             stdin => Some(stdin.path()),
         };
-        let directory = self.own_directory.as_ref();
+        let directory = self.plan.target.own_directory.then(|| self.scratch.cwd.clone());
+        let inherited = if on { self.inherited() } else { [0; INHERITED] };
         self.block.set(|settings| {
+            settings.inherited = inherited;
             settings.flags &= !flag::FORK_SERVER;
             settings.stdin.fill(0);
             settings.directory.fill(0);
@@ -361,6 +433,28 @@ impl<'a> Executor<'a> {
         });
     }
 
+    /// The descriptors that the program is started with: its standard streams, and what this process does not close on
+    /// exec.
+    fn inherited(&self) -> [u64; INHERITED] {
+        let stdin = &self.plan.target.stdin;
+        let streams = [
+            (0, std::fs::metadata(stdin.path()).ok()),
+            (1, self.output.stdout.metadata().ok()),
+            (2, self.output.stderr.metadata().ok()),
+        ];
+        let captured = match stdin {
+            Stdin::Captured(file) => vec![(0, file.metadata().ok()), (stdin::DESCRIPTOR, file.metadata().ok())],
+            Stdin::Null | Stdin::File(_) => Vec::new(),
+        };
+        let others = sys::descriptors_kept_on_exec().into_iter().filter(|&fd| fd > 2);
+        let others = others.map(|fd| (fd, std::fs::metadata(format!("/proc/self/fd/{fd}")).ok()));
+        let mut inherited = [0; INHERITED];
+        let all = streams.into_iter().chain(captured).chain(others);
+        let known = all.filter_map(|(fd, file)| file.map(|file| settings::descriptor(fd, file.dev(), file.ino())));
+        inherited.iter_mut().zip(known).for_each(|(to, known)| *to = known);
+        inherited
+    }
+
     /// Kills a process that we started, with all that it leaves behind.
     fn end(&self, mut process: Process) {
         process.kill();
@@ -371,7 +465,7 @@ impl<'a> Executor<'a> {
 
     /// Ends what has no parent any more.
     fn sweep(&self) {
-        strays::sweep(&self.tmp);
+        strays::sweep(&self.scratch.tmp);
     }
 
     fn must_be_attached(&self, ending: Ending) -> Result<(), JobEnd> {
@@ -388,9 +482,10 @@ impl<'a> Executor<'a> {
             return Err(io::Error::other("there is no fork server").into());
         };
         let control = self.block.control();
+        control.preemptions.store(0, Ordering::Relaxed);
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut server)?;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut server, Answers::Yes)?;
         let ending = match answer {
             Answer::Done => {
                 let status = self.block.control().wait_status.load(Ordering::Acquire);
@@ -403,18 +498,17 @@ impl<'a> Executor<'a> {
                 ending
             }
         };
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// A run as a process of its own.
     fn run_executed(&mut self) -> Result<RunEnd, JobEnd> {
         let mut process = self.start()?;
         self.block.control().run_pid.store(process.pid(), Ordering::Release);
-        let (ending, timed_out, threads) = loop {
-            // Only a fork server and a check answer. A program that has written over its block may seem to.
-            if let (Answer::Ended(ending), timed_out, threads) = self.attend(&mut process)? {
-                break (ending, timed_out, threads);
-            }
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::No)?;
+        let ending = match answer {
+            Answer::Ended(ending) => ending,
+            Answer::Done => return Err(io::Error::other("a program of its own has answered").into()),
         };
         let results = self.block.results();
         let children = results.escapes & 1 << Escape::Children as u32 != 0;
@@ -422,7 +516,7 @@ impl<'a> Executor<'a> {
             self.sweep();
         }
         self.must_be_attached(ending)?;
-        Ok(RunEnd { ending, timed_out, threads })
+        Ok(RunEnd { ending, timed_out, threads, looks })
     }
 
     /// Lets a fork server or a check make runs.
@@ -436,8 +530,9 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits until a process has made its runs, and looks at those that fail or hang.
-    fn attend(&mut self, process: &mut Process) -> Result<(Answer, Option<TimedOut>, Vec<ThreadView>), JobEnd> {
-        let (mut timed_out, mut threads, mut seen) = (None, Vec::new(), 0);
+    fn attend(&mut self, process: &mut Process, answers: Answers) -> Result<Attended, JobEnd> {
+        let (mut timed_out, mut threads, mut looks) = (None, Vec::new(), Vec::new());
+        let (mut seen, mut frozen) = (0, false);
         let mut watch = Watch::new(self.plan.run_timeout);
         loop {
             let happened = watch.wait(&self.block, &self.watcher, &mut self.output, process)?;
@@ -447,12 +542,28 @@ impl<'a> Executor<'a> {
             // The number may be that of an earlier run, or whatever a program has written over it.
             let of_server = || process::child(run, process.pid());
             match happened {
+                // A run stops once at its failure.
+                Happened::Frozen if frozen => {}
                 Happened::Frozen => {
                     let run = of_server().map_or(process.pid(), |_| run);
-                    threads = self.look_at_frozen(run, &mut watch);
+                    // A run that only shows itself and goes on has no outcome yet.
+                    let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
+                    let looked = !goes_on || looks.len() < LOOKS;
+                    let views = if looked { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    if !goes_on {
+                        (threads, frozen) = (views, true);
+                    } else if looks.len() < LOOKS {
+                        let lines = self.output.stderr.read()?.iter().filter(|byte| **byte == b'\n').count();
+                        looks.push(Look { threads: views, lines });
+                    }
+                    self.release();
                 }
-                Happened::Done => return Ok((Answer::Done, timed_out, threads)),
-                Happened::Ended(ending) => return Ok((Answer::Ended(ending), timed_out, threads)),
+                Happened::Done if answers == Answers::Yes => {
+                    return Ok(Attended { answer: Answer::Done, timed_out, threads, looks })
+                }
+                Happened::Ended(ending) => {
+                    return Ok(Attended { answer: Answer::Ended(ending), timed_out, threads, looks })
+                }
                 Happened::Stopped => {
                     process.kill();
                     process.wait()?;
@@ -460,7 +571,7 @@ impl<'a> Executor<'a> {
                     return Err(JobEnd::Stopped);
                 }
                 // The limit is for one run, not for a series.
-                Happened::TooSlow if timed_out.is_none() && completed != seen => {
+                Happened::TooSlow if timed_out.is_none() && completed > seen && completed as usize <= SUMMARIES => {
                     seen = completed;
                     watch = Watch::new(self.plan.run_timeout);
                 }
@@ -478,31 +589,40 @@ impl<'a> Executor<'a> {
                 // The server hangs with its run.
                 Happened::TooSlow => {
                     process.kill();
-                    return Ok((Answer::Ended(process.wait()?), timed_out, threads));
+                    let answer = Answer::Ended(process.wait()?);
+                    return Ok(Attended { answer, timed_out, threads, looks });
                 }
-                Happened::Ready(_) | Happened::CheckReached => {}
+                Happened::Done | Happened::Ready(_) | Happened::CheckReached => {}
             }
         }
     }
 
-    /// Looks at the threads of a run that has stopped at a failure, and lets it go on to its end.
+    /// Looks at the threads of a run that has stopped.
     fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
         let started = Instant::now();
         let results = self.block.results();
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
-            let calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
-            view.backtrace.splice(0..0, calls);
+            view.calls = calls::lines(&reports[usize::from(view.id)], self.plan, &self.builds);
         }
-        if [Outcome::Assert as u32, Outcome::Signal as u32].contains(&results.outcome) {
+        let failed = [Outcome::Assert, Outcome::Signal, Outcome::Misuse, Outcome::Unknown];
+        if failed.contains(&Outcome::from_u32(results.outcome)) {
             threads::mark_failed(&mut views, results.thread);
         }
+        if let Some(thread) = results.origin_thread.checked_sub(1) {
+            let frames = self.unwinder.frames_at(pid, results.origin_place);
+            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
+        }
+        watch.extend(started.elapsed());
+        views
+    }
+
+    /// Lets a run go on that has stopped.
+    fn release(&self) {
         let control = self.block.control();
         control.release.store(1, Ordering::Release);
         sys::futex_wake(&control.release);
-        watch.extend(started.elapsed());
-        views
     }
 
     /// Starts a program with checks and waits until it reaches the one that is to make the runs. `None`:
@@ -544,18 +664,18 @@ impl<'a> Executor<'a> {
         // The runs are the process.
         control.run_pid.store(0, Ordering::Relaxed);
         self.command_runs();
-        let (answer, timed_out, threads) = self.attend(&mut process)?;
-        let completed = self.block.control().completed.load(Ordering::Acquire) as usize;
+        let Attended { answer, timed_out, threads, looks } = self.attend(&mut process, Answers::Yes)?;
+        let completed = self.completed(assignment);
         self.output.look()?;
         let whole = completed as u64 == assignment.last - assignment.first + 1;
         match answer {
             Answer::Ended(ending) => {
                 self.sweep();
-                Ok((completed, Some(RunEnd { ending, timed_out, threads })))
+                Ok((completed, Some(RunEnd { ending, timed_out, threads, looks })))
             }
             Answer::Done => {
                 self.mode = Some(Mode::Check(process));
-                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads });
+                let failed = (!whole).then_some(RunEnd { ending: Ending::Exit(0), timed_out, threads, looks });
                 Ok((completed, failed))
             }
         }

@@ -10,8 +10,8 @@
 //! | `watch` | waits for what happens |
 //! | `strays` | ends what a run leaves behind |
 //! | `output` | what a run prints |
-//! | `classify`, `stderr`, `oracle` | from the traces of a run to a verdict |
-//! | `threads`, `frames`, `calls`, `races` | what a failed run looked like |
+//! | `classify`, `said`, `oracle` | from the traces of a run to a verdict |
+//! | `threads`, `frames`, `library_waits`, `calls`, `races` | what a failed run looked like |
 //! | `observed` | what later runs can learn from a run |
 //! | `retrace` | a failure of a parallel run, looked for in a serial one |
 //! | `report` | what is reported of a run |
@@ -20,8 +20,9 @@ pub(crate) mod assignment;
 pub(crate) mod calls;
 pub(crate) mod classify;
 pub(crate) mod executor;
-pub(crate) mod frames;
+pub mod frames;
 pub(crate) mod launch;
+pub(crate) mod library_waits;
 pub(crate) mod observed;
 pub(crate) mod oracle;
 pub mod output;
@@ -29,8 +30,9 @@ pub(crate) mod races;
 pub mod report;
 pub(crate) mod retrace;
 pub(crate) mod runner;
+pub mod said;
 pub(crate) mod shared_block;
-pub(crate) mod stderr;
+
 pub(crate) mod strays;
 pub mod target_error;
 pub mod threads;

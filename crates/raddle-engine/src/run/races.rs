@@ -142,18 +142,16 @@ impl Files {
             id: access.thread as u16,
             name: order.to_string(),
             state: format!("{} of {}", deed(access), count(access.size.into(), "byte")),
-            waits_for: None,
-            holder: None,
-            event: String::new(),
             place: Some(place.clone()),
-            backtrace: frames.backtrace(stack),
+            frames: frames.backtrace(stack),
+            ..ThreadView::default()
         };
         let threads =
             vec![view(&race.first, &first, &stacks[0], "first"), view(&race.second, &second, &stacks[1], "second")];
         let mut places = [first, second];
         places.sort();
         RaceView {
-            symptom: Symptom { kind: FailureKind::Race, message, place: places.join("; ") },
+            symptom: Symptom::at(places.join("; "), FailureKind::Race, message),
             threads,
             stacks,
             variable: variable.map(|variable| variable.whole),

@@ -6,7 +6,9 @@ use raddle_protocol::{Results, Stacks, Summary};
 use raddle_report::FailureKind;
 
 use super::observed::Observed;
+use super::said::Said;
 use super::threads::ThreadView;
+use crate::each_test::failure::Assertion;
 use crate::plan::place::Place;
 
 /// One run that is over.
@@ -20,6 +22,8 @@ pub struct RunReport {
     pub counts: Counts,
     /// What escaped control; bits of [`raddle_protocol::Escape`].
     pub escapes: u64,
+    /// What a child process has started last, if there was one thread only: as words of a shell.
+    pub child_command: Option<String>,
     /// Whether output was thrown away.
     pub output_cut: bool,
     /// The threads that it made, by their stacks.
@@ -42,6 +46,7 @@ impl RunReport {
             verdict: Verdict::Passed,
             counts: Counts::default(),
             escapes: 0,
+            child_command: None,
             output_cut: false,
             stacks: Default::default(),
             racing: Vec::new(),
@@ -173,8 +178,10 @@ pub struct Failure {
     pub step: u64,
     /// The threads at that time, if they could be looked at.
     pub threads: Vec<ThreadView>,
-    /// The last lines of standard error.
-    pub stderr: Vec<String>,
+    /// The assertion that did not hold, if the program says which.
+    pub assertion: Option<Assertion>,
+    /// What it printed, as far as it tells something.
+    pub said: Said,
     /// The run's own seed.
     pub run_seed: u64,
     /// What the policy knew.

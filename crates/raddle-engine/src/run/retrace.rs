@@ -1,4 +1,5 @@
-//! A failure of a parallel run, looked for again in a serial one.
+//! A run that failed, made again: a parallel one in the hope that its failure shows in a serial one, too, and a panic
+//! to look at the threads before the stack is unwound.
 //!
 //! Threads ran at the same time, and what happened between two schedule points is not known. But the order in which
 //! the points were passed is: one thread at a time takes the same steps, and when the same failure happens (its kind
@@ -6,8 +7,9 @@
 
 use std::path::Path;
 
-use raddle_core::policy::Learns;
+use raddle_core::policy::{Learns, Profile};
 use raddle_core::Decision;
+use raddle_report::FailureKind;
 
 use super::executor::JobEnd;
 use super::output::Output;
@@ -16,9 +18,8 @@ use super::runner::Runner;
 use super::watch::Stop;
 use super::Assignment;
 use crate::os::scratch::JobScratch;
-use crate::plan::Switch;
-use crate::plan::{Plan, Recording};
-use raddle_report::FailureKind;
+use crate::plan::coverage::Coverage;
+use crate::plan::{Plan, Recording, Switch};
 
 /// A serial run with the same failure.
 pub struct Retraced {
@@ -26,44 +27,104 @@ pub struct Retraced {
     pub counts: Counts,
 }
 
-/// What a retracing needs to know of the job that makes it.
-pub struct Job<'a> {
-    pub plan: &'a Plan,
-    /// The runtime, under a name that LD_PRELOAD can have.
-    pub runtime: &'a Path,
-    pub scratch: &'a JobScratch,
-    /// When it is to stop.
-    pub stop: &'a Stop,
-}
-
-/// Follows the order of a parallel run that failed. `None`: the failure did not happen again.
-pub fn retrace(
-    job: &Job<'_>,
-    assignment: &Assignment,
-    log: &[u32],
-    failure: &Failure,
-) -> Result<Option<Retraced>, JobEnd> {
-    if failure.kind == FailureKind::Timeout || failure.log_is_full {
-        // A run that hangs where nobody sees it hangs again, for as long, or not at all.
-        return Ok(None);
-    }
+/// The plan of runs that follow the orders of another plan's parallel runs; `None`: its runs are not parallel.
+pub fn plan(of: &Plan) -> Option<Plan> {
     let recording = Recording {
-        fair_from: 0,
-        decisions: log.iter().copied().map(Decision).collect(),
+        decisions: Vec::new(),
         every: true,
-        run_seed: failure.run_seed,
-        profile: assignment.profile,
+        run_seed: 0,
+        fair_from: 0,
+        profile: Profile::default(),
         stacks: Default::default(),
         places: Vec::new(),
     };
-    let plan =
-        Plan { recording: Some(recording), switch: Switch::Fiber, exec: true, keep_going: true, ..job.plan.clone() };
-    let mut runner = Runner::new(&plan, job.runtime, job.scratch.beside()?, Output::new()?, job.stop)?;
+    let exec = of.exec || of.check.is_some();
+    let plan = Plan { recording: Some(recording), switch: Switch::Fiber, exec, keep_going: true, ..of.clone() };
+    of.is_parallel().then_some(plan)
+}
+
+/// Makes the serial runs of a job, all by one server: it starts when the first failure is looked for again.
+pub struct Retracer<'a> {
+    plan: &'a Plan,
+    runner: Option<Box<Runner<'a>>>,
+}
+
+impl<'a> Retracer<'a> {
+    /// One that follows orders by a plan from [`plan`].
+    pub fn new(plan: &'a Plan) -> Retracer<'a> {
+        Retracer { plan, runner: None }
+    }
+
+    /// Follows the order of a parallel run that failed. `None`: the failure did not happen again.
+    pub fn retrace(
+        &mut self,
+        (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
+        assignment: &Assignment,
+        log: &[u32],
+        failure: &Failure,
+    ) -> Result<Option<Retraced>, JobEnd> {
+        if failure.kind == FailureKind::Timeout || failure.log_is_full {
+            // A run that hangs where nobody sees it hangs again, for as long, or not at all.
+            return Ok(None);
+        }
+        let runner = match &mut self.runner {
+            Some(runner) => runner,
+            none => {
+                let runner = Runner::new(self.plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
+                none.insert(Box::new(runner))
+            }
+        };
+        let decisions: Vec<_> = log.iter().copied().map(Decision).collect();
+        let assignment = Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() };
+        let report = runner.follow(failure.run_seed, &decisions, &assignment)?;
+        let counts = report.counts;
+        let Verdict::Failed(again) = report.verdict else { return Ok(None) };
+        let same = again.kind == failure.kind && again.place == failure.place && !again.log_is_full;
+        Ok(again.log.filter(|_| same).map(|log| Retraced { log, counts }))
+    }
+
+    /// Ends the server at once.
+    pub fn abandon(&mut self) {
+        if let Some(runner) = &mut self.runner {
+            runner.abandon();
+        }
+    }
+}
+
+/// A serial run that failed, made again to see more of it: the threads when a function is called, and who took which
+/// lock. `None`: it was not the same again.
+pub fn look(
+    plan: &Plan,
+    (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
+    assignment: &Assignment,
+    look_at: Option<u64>,
+    failure: &Failure,
+    counts: &Counts,
+) -> Result<Option<Failure>, JobEnd> {
+    let Some(log) = failure.log.as_ref().filter(|_| !failure.log_is_full) else { return Ok(None) };
+    let recording = Recording {
+        decisions: log.iter().copied().map(Decision).collect(),
+        every: false,
+        fair_from: counts.fair_from,
+        run_seed: failure.run_seed,
+        profile: assignment.profile,
+        stacks: assignment.stacks,
+        places: assignment.places.clone(),
+    };
+    let plan = Plan {
+        recording: Some(recording),
+        look_at,
+        exec: true,
+        keep_going: true,
+        coverage: Coverage::Every(0),
+        core_dumps: false,
+        ..plan.clone()
+    };
+    let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
     let report = runner.run(1, &Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() });
-    runner.finish()?;
-    let report = report?;
-    let counts = report.counts;
-    let Verdict::Failed(again) = report.verdict else { return Ok(None) };
-    let same = again.kind == failure.kind && again.place == failure.place && !again.log_is_full;
-    Ok(again.log.filter(|_| same).map(|log| Retraced { log, counts }))
+    runner.abandon();
+    match report?.verdict {
+        Verdict::Failed(again) if again.kind == failure.kind && again.place == failure.place => Ok(Some(*again)),
+        _ => Ok(None),
+    }
 }

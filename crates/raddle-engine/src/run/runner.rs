@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use raddle_core::policy::{Explored, Learns};
 use raddle_core::{Decision, EventKind};
-use raddle_protocol::{Escape, Outcome, Results};
+use raddle_protocol::hooks::offers;
+use raddle_protocol::{Escape, Outcome, Points, Results};
 
 use super::classify::{self, Symptom, Traces};
-use super::executor::{Executor, JobEnd, RunEnd};
+use super::executor::{Executor, JobEnd, Look, RunEnd};
 use super::frames::Frames;
 use super::observed::Observed;
 use super::oracle;
@@ -17,16 +18,19 @@ use super::output::Output;
 use super::races::{Files, Seen};
 use super::report::CheckRequest;
 use super::report::{Counts, Divergence, Failure, RunReport, Serial, Verdict};
-use super::retrace::{self, Retraced};
+use super::retrace::{self, Retraced, Retracer};
+use super::said::Said;
 use super::shared_block;
-use super::stderr;
 use super::target_error::TargetError;
+use super::threads::ThreadView;
 use super::watch::Stop;
 use super::{Assignment, Batch};
+use crate::each_test::failure::{Assertion, Stream};
 use crate::os::scratch::JobScratch;
 use crate::os::sys::Ending;
 use crate::plan::coverage::LONGEST_LOG;
 use crate::plan::rounds::FIRST_ROUND;
+use crate::plan::sync_functions;
 use crate::plan::Plan;
 use raddle_inspect::builds::Builds;
 use raddle_report::FailureKind;
@@ -36,6 +40,8 @@ pub struct Runner<'a> {
     plan: &'a Plan,
     runtime: PathBuf,
     executor: Executor<'a>,
+    /// Looks for the failures of parallel runs in serial ones.
+    retracer: Option<Retracer<'a>>,
     scratch: JobScratch,
     stop: Stop,
     /// Failures whose decisions were reported before.
@@ -68,6 +74,7 @@ impl Made {
 impl<'a> Runner<'a> {
     pub fn new(
         plan: &'a Plan,
+        retraced: Option<&'a Plan>,
         runtime: &Path,
         scratch: JobScratch,
         output: Output,
@@ -79,7 +86,19 @@ impl<'a> Runner<'a> {
         let executor = Executor::new(plan, runtime, &scratch, output, builds.clone(), stop)?;
         let frames = Frames::new(&plan.target.runtime);
         let (known, files, runtime) = (HashSet::new(), Files::new(builds), runtime.to_path_buf());
-        Ok(Runner { plan, runtime, executor, scratch, stop: stop.clone(), known, files, frames, exhausted: None })
+        let retracer = retraced.map(Retracer::new);
+        Ok(Runner {
+            plan,
+            runtime,
+            executor,
+            retracer,
+            scratch,
+            stop: stop.clone(),
+            known,
+            files,
+            frames,
+            exhausted: None,
+        })
     }
 
     /// See [`Executor::prepare`].
@@ -92,14 +111,17 @@ impl<'a> Runner<'a> {
         self.executor.os_threads.take()
     }
 
+    /// Why there is no fork server any longer, once, when that has come up.
+    pub fn fallback(&mut self) -> Option<String> {
+        self.executor.fallback.take()
+    }
+
     /// See [`Executor::abandon`].
     pub fn abandon(&mut self) {
         self.executor.abandon();
-    }
-
-    /// See [`Executor::finish`].
-    pub fn finish(&mut self) -> Result<(), JobEnd> {
-        self.executor.finish()
+        if let Some(retracer) = &mut self.retracer {
+            retracer.abandon();
+        }
     }
 
     /// What the program's check asks for; `None`: it is not reached.
@@ -143,17 +165,54 @@ impl<'a> Runner<'a> {
         let end = self.executor.run(run, seed, assignment)?;
         let report = self.judge(run, seed, assignment, &end);
         self.scratch.clean(self.plan.target.own_directory)?;
-        self.retraced(report?, assignment)
+        let report = self.retraced(report?, assignment)?;
+        self.with_stacks(report, assignment)
+    }
+
+    /// Looks at a failure again that leaves questions: a panic has unwound its stack when the run ends, and who holds a
+    /// lock of Rust's library is only noted when it is asked for.
+    fn with_stacks(&self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        let plan = self.plan;
+        let counts = report.counts;
+        let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
+        if !plan.inspect || plan.check.is_some() || plan.recording.is_some() || failure.log.is_none() {
+            return Ok(report);
+        }
+        let panicked = failure.assertion.as_ref().is_some_and(|said| said.thread.is_some());
+        let look_at = match panicked && failure.threads.is_empty() {
+            true => sync_functions::panic(&plan.target.program.path),
+            false => None,
+        };
+        let sees_locks = plan.settings.points >= Points::Atomic && plan.target.program.offers & offers::ATOMICS != 0;
+        let asks = failure.threads.iter().any(|thread| thread.lock.is_some() && thread.holder.is_none());
+        if look_at.is_none() && !(sees_locks && asks) {
+            return Ok(report);
+        }
+        let job = (self.runtime.as_path(), &self.scratch, &self.stop);
+        if let Some(again) = retrace::look(plan, job, assignment, look_at, failure, &counts)? {
+            failure.threads = again.threads;
+            failure.message = again.message;
+        }
+        Ok(report)
+    }
+
+    /// Makes a run that follows these decisions.
+    pub fn follow(&mut self, seed: u64, decisions: &[Decision], assignment: &Assignment) -> Result<RunReport, JobEnd> {
+        // What it finds is wanted with its decisions, each time.
+        self.known.clear();
+        self.executor.block.follow(decisions);
+        let end = self.executor.run(1, seed, assignment)?;
+        let report = self.judge(1, seed, assignment, &end);
+        self.scratch.clean(self.plan.target.own_directory)?;
+        report
     }
 
     /// Looks for the failure of a parallel run in a serial one.
     fn retraced(&mut self, mut report: RunReport, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
-        if !self.plan.is_parallel() {
-            return Ok(report);
-        }
-        let job = retrace::Job { plan: self.plan, runtime: &self.runtime, scratch: &self.scratch, stop: &self.stop };
-        let found = retrace::retrace(&job, assignment, &self.executor.block.log(), failure)?;
+        let Some(retracer) = &mut self.retracer else { return Ok(report) };
+        let place = (&*self.runtime, &self.scratch, &self.stop);
+        let found = retracer.retrace(place, assignment, &self.executor.block.log(), failure)?;
         failure.serial = match found {
             Some(Retraced { log, counts }) => {
                 let new = self.known.insert((failure.kind, failure.place.clone()));
@@ -178,7 +237,8 @@ impl<'a> Runner<'a> {
             let report = self.judge(run, self.plan.run_seed(run), assignment, &end);
             self.scratch.clean(self.plan.target.own_directory)?;
             let report = self.unless_exhausted(report)?;
-            report.map(|report| self.retraced(report, assignment)).transpose()?
+            let report = report.map(|report| self.retraced(report, assignment)).transpose()?;
+            report.map(|report| self.with_stacks(report, assignment)).transpose()?
         };
         Ok(Some(Made { batch, last }))
     }
@@ -286,6 +346,9 @@ impl<'a> Runner<'a> {
     }
 
     fn judge(&mut self, run: u64, run_seed: u64, assignment: &Assignment, end: &RunEnd) -> Result<RunReport, JobEnd> {
+        if self.executor.block.is_overwritten() {
+            return Err(JobEnd::Target(TargetError::Overwritten { run }));
+        }
         let results = self.executor.block.results();
         let seen = self.executor.block.races();
         let verdict = match Outcome::from_u32(results.outcome) {
@@ -310,7 +373,8 @@ impl<'a> Runner<'a> {
             run,
             verdict,
             counts: Counts::from(&results),
-            escapes: results.escapes,
+            escapes: results.escapes | self.executor.block.escaped_by_exec(),
+            child_command: self.executor.block.child_command().filter(|_| results.threads < 2),
             output_cut: self.executor.output.was_cut(),
             stacks: if run <= FIRST_ROUND { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
@@ -381,9 +445,10 @@ impl<'a> Runner<'a> {
 
     fn symptom(&mut self, results: &Results, end: &RunEnd) -> Result<Option<Symptom>, JobEnd> {
         let expect = &self.plan.expect;
-        let suspicious = end.ending != Ending::Exit(expect.exit) || results.outcome != Outcome::Exited as u32;
+        let suspicious = end.ending != expect.ending() || results.outcome != Outcome::Exited as u32;
         let stderr = if suspicious { self.executor.output.stderr.read()? } else { Vec::new() };
-        let stdout = if expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };
+        let stdout =
+            if suspicious || expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };
         let traces = Traces {
             results,
             ending: end.ending,
@@ -416,14 +481,20 @@ impl<'a> Runner<'a> {
     ) -> Result<Failure, JobEnd> {
         // Of a parallel run only what a serial one has shown is worth keeping.
         let new = !self.plan.is_parallel() && self.known.insert((symptom.kind, symptom.place.clone()));
-        let stderr = stderr::telling_lines(symptom.kind, &self.executor.output.stderr.read()?);
+        let output = &self.executor.output;
+        let said = Said::of(&symptom, &output.stdout.read()?, &output.stderr.read()?);
+        let threads = match &symptom.assertion {
+            Some(said) if end.threads.is_empty() => at_panic(said, &end.looks),
+            _ => end.threads.clone(),
+        };
         Ok(Failure {
             kind: symptom.kind,
             message: symptom.message,
             place: symptom.place,
             step: self.executor.block.results().steps,
-            threads: end.threads.clone(),
-            stderr,
+            threads,
+            assertion: symptom.assertion,
+            said,
             run_seed,
             profile: assignment.profile,
             stacks: assignment.stacks,
@@ -435,6 +506,19 @@ impl<'a> Runner<'a> {
             serial: Serial::Itself,
         })
     }
+}
+
+/// The threads when a panic began: its text had just been printed, or, where a harness keeps it back, the thread has
+/// its name.
+fn at_panic(said: &Assertion, looks: &[Look]) -> Vec<ThreadView> {
+    let printed = looks.iter().find(|look| said.stream == Stream::Stderr && look.lines > said.at);
+    // The kernel keeps fifteen bytes of a name.
+    let is_named = |look: &&Look| {
+        let name = look.threads.first().map(|thread| thread.name.as_str());
+        name.is_some_and(|name| said.thread.as_ref().is_some_and(|thread| thread.starts_with(name)))
+    };
+    let look = printed.or_else(|| looks.iter().find(is_named)).or(looks.last());
+    look.map(|look| look.threads.clone()).unwrap_or_default()
 }
 
 fn divergence(results: &Results) -> Divergence {

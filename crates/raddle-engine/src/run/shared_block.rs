@@ -7,12 +7,13 @@ use std::ptr::{addr_of, addr_of_mut, NonNull};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
+use raddle_core::policies::portfolio;
 use raddle_core::policy::Learns;
 use raddle_core::{Decision, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
 use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
-use raddle_protocol::{text, Block, Control, Results, Settings, Summary, ThreadReport};
+use raddle_protocol::{text, Block, Control, Escape, Results, Settings, Summary, ThreadReport};
 
 use super::observed::{self, Knowledge, Observed};
 use super::races::Seen;
@@ -36,6 +37,34 @@ impl Mapping {
     fn control(&self) -> &Control {
         // SAFETY: the mapping lives as long as self, and the control part is atomics only.
         unsafe { &*addr_of!((*self.at.as_ptr()).control) }
+    }
+
+    /// What stands at the start of every block of this size.
+    fn intact_header(&self) -> [u64; 3] {
+        [MAGIC, LAYOUT, self.size as u64]
+    }
+
+    fn write_header(&self) {
+        let [magic, layout, size] = self.intact_header();
+        let base = self.at.as_ptr();
+        // SAFETY: inside the mapping; plain numbers.
+        unsafe {
+            addr_of_mut!((*base).magic).write_volatile(magic);
+            addr_of_mut!((*base).layout).write_volatile(layout);
+            addr_of_mut!((*base).size).write_volatile(size);
+        }
+    }
+
+    fn header(&self) -> [u64; 3] {
+        let base = self.at.as_ptr();
+        // SAFETY: as above.
+        unsafe {
+            [
+                addr_of!((*base).magic).read_volatile(),
+                addr_of!((*base).layout).read_volatile(),
+                addr_of!((*base).size).read_volatile(),
+            ]
+        }
     }
 }
 
@@ -99,17 +128,33 @@ impl SharedBlock {
             .ok_or_else(|| io::Error::other("the kernel mapped the block at address 0"))?;
         let map = Mapping { file, at, size };
         let base = at.as_ptr();
+        map.write_header();
         // SAFETY: the mapping is as large as the block with both logs, zero bytes are valid for all
         // of it, and no target maps it yet.
         unsafe {
-            addr_of_mut!((*base).magic).write(MAGIC);
-            addr_of_mut!((*base).layout).write(LAYOUT);
-            addr_of_mut!((*base).size).write(size as u64);
             addr_of_mut!((*base).settings).write(settings);
             let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
             std::ptr::copy_nonoverlapping(recording.as_ptr(), follow, recording.len());
         }
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
+    }
+
+    /// The path by which a target opens the block again.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.descriptor())
+    }
+
+    /// Has the next run follow these decisions, for which there is room.
+    pub fn follow(&mut self, decisions: &[Decision]) {
+        let base = self.map.at.as_ptr();
+        // SAFETY: between two runs only this side touches the settings and the decisions.
+        unsafe {
+            let room = (self.map.size - (*base).replay_offset()) / size_of::<Decision>();
+            let count = decisions.len().min(room);
+            let follow = base.cast::<u8>().add((*base).replay_offset()).cast::<Decision>();
+            std::ptr::copy_nonoverlapping(decisions.as_ptr(), follow, count);
+            addr_of_mut!((*base).settings.replay_len).write(count as u64);
+        }
     }
 
     /// Wakes the thread that waits for this block.
@@ -141,9 +186,10 @@ impl SharedBlock {
     }
 
     /// What the runs of the last order did, as far as so many are over.
-    pub fn summaries(&self, count: usize) -> &[Summary] {
+    pub fn summaries(&self, count: usize) -> Vec<Summary> {
         // SAFETY: the target writes them only during an order; plain numbers.
-        unsafe { &(&*addr_of!((*self.map.at.as_ptr()).summaries))[..count.min(SUMMARIES)] }
+        let written = unsafe { &(&*addr_of!((*self.map.at.as_ptr()).summaries))[..count.min(SUMMARIES)] };
+        written.iter().map(|summary| Summary { member: possible_member(summary.member), ..*summary }).collect()
     }
 
     /// Says what a failed check is to report.
@@ -240,13 +286,25 @@ impl SharedBlock {
         }
     }
 
+    /// Whether a program has written where only this side writes.
+    pub fn is_overwritten(&self) -> bool {
+        self.map.header() != self.map.intact_header()
+    }
+
     /// Makes the block ready for a new target process.
     pub fn reset(&mut self) {
+        self.map.write_header();
         let control = self.control();
         for word in [&control.attached, &control.command, &control.event, &control.release] {
             word.store(0, Ordering::Relaxed);
         }
-        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays] {
+        for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.preemptions] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for word in [&control.execs, &control.followed] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for word in [&control.alarm, &control.alarm_interval, &control.clock] {
             word.store(0, Ordering::Relaxed);
         }
         control.run_pid.store(0, Ordering::Relaxed);
@@ -259,22 +317,48 @@ impl SharedBlock {
         // SAFETY: between two runs only this side touches the results; zero bytes are valid.
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
+            addr_of_mut!((*self.map.at.as_ptr()).child_command).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
             ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
         }
     }
 
-    /// What the run did so far.
+    /// What the run did so far. A program may have written over it, so numbers that something is sized by are kept
+    /// within what is possible.
     pub fn results(&self) -> Results {
         // SAFETY: plain numbers; a copy, because the target may still write them.
-        unsafe { addr_of!((*self.map.at.as_ptr()).results).read_volatile() }
+        let mut results = unsafe { addr_of!((*self.map.at.as_ptr()).results).read_volatile() };
+        results.threads = results.threads.min(MAX_THREADS as u32);
+        results.threads_alive = results.threads_alive.min(MAX_THREADS as u32);
+        results.member = possible_member(results.member.into()) as u32;
+        for stacks in &mut results.stacks {
+            stacks.count = stacks.count.min(MAX_THREADS as u32);
+        }
+        results
     }
 
-    /// What changes whenever the run gets on: the number of its last point, and how many runs came before it.
+    /// What changes whenever the program reaches a point: how many it has reached, and how many runs came before this
+    /// one.
     pub fn beat(&self) -> (u32, u64) {
         // SAFETY: a plain number, copied, because the target may write it at this moment.
         let points = unsafe { addr_of!((*self.map.at.as_ptr()).results.points).read_volatile() };
-        (self.control().completed.load(Ordering::Relaxed), points)
+        let control = self.control();
+        let preemptions = control.preemptions.load(Ordering::Relaxed);
+        (control.completed.load(Ordering::Relaxed), points.wrapping_sub(preemptions.into()))
+    }
+
+    /// What a child process of the last run has started last, as words of a shell.
+    pub fn child_command(&self) -> Option<String> {
+        // SAFETY: inside the mapping; plain bytes, copied.
+        let command = unsafe { addr_of!((*self.map.at.as_ptr()).child_command).read_volatile() };
+        let length = command.iter().position(|&byte| byte == 0).unwrap_or(command.len());
+        Some(String::from_utf8_lossy(&command[..length]).into_owned()).filter(|command| !command.is_empty())
+    }
+
+    /// The bit of [`Escape::Exec`], if a program was started in the place of another one and has not mapped the block.
+    pub fn escaped_by_exec(&self) -> u64 {
+        let [started, followed] = [&self.control().execs, &self.control().followed].map(|n| n.load(Ordering::Acquire));
+        u64::from(started != followed) << Escape::Exec as u32
     }
 
     /// The states of the run's threads, the main one first.
@@ -305,6 +389,15 @@ impl SharedBlock {
     /// Whether the last run had more decisions than there was room for.
     pub fn log_is_full(&self) -> bool {
         self.results().log_len >= self.log_capacity
+    }
+}
+
+/// The number of a policy in a portfolio, if it is one.
+fn possible_member(member: u64) -> u64 {
+    if member < portfolio::MEMBERS.len() as u64 {
+        member
+    } else {
+        0
     }
 }
 

@@ -40,9 +40,11 @@ pub fn sweep(tmp: &Path) {
     }
 }
 
-/// The processes that there are, except for this one.
+/// The processes that there are, except for this one; none where /proc shows those of another PID namespace, whose
+/// numbers are other processes here.
 fn processes() -> impl Iterator<Item = pid_t> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let proc = process::proc_is_ours().then(|| fs::read_dir("/proc"));
+    let entries = proc.into_iter().flatten().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|&pid| pid > 1 && pid != std::process::id() as pid_t)
 }

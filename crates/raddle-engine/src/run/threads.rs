@@ -5,8 +5,12 @@ use raddle_core::EventKind;
 use raddle_protocol::{ThreadReport, ThreadState};
 use serde::{Deserialize, Serialize};
 
-use super::frames::Frames;
+use super::frames::{self, FrameView, Frames};
+use super::library_waits::{self, LockWord, Wait};
 use raddle_inspect::stack::{Frame, Thread, Unwinder};
+
+/// The state of a thread that has returned from its function.
+const ENDING: &str = "ending";
 
 /// One thread of a failed run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,18 +24,68 @@ pub struct ThreadView {
     pub waits_for: Option<String>,
     /// Who holds what it waits for.
     pub holder: Option<u16>,
-    /// The kind of its next event.
+    /// The kind of its next event, or what it does in a library that waits by futexes.
     pub event: String,
+    /// It waits for a lock of Rust's library, whose holder only the steps of the run tell.
+    pub lock: Option<LockWord>,
+    /// It is the main thread of a test harness, which waits for the test.
+    pub is_harness: bool,
     /// The innermost frame of the program's own.
     pub place: Option<String>,
-    /// Where it stands.
-    pub backtrace: Vec<String>,
+    /// The calls of functions named by `--sync-function` that it is in or has made.
+    pub calls: Vec<String>,
+    /// Where it stands, the innermost frame first.
+    pub frames: Vec<FrameView>,
+    /// Why that is not known.
+    pub unseen: Option<String>,
+    /// Of the thread that used a destroyed object: who destroyed that, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 impl ThreadView {
     /// Whether it waits for something, inside or outside the model.
     pub fn waits(&self) -> bool {
         self.waits_for.is_some()
+    }
+
+    /// Says what it waits for in the words of the library that it is in.
+    fn name_wait(&mut self, wait: Wait, report: &ThreadReport) {
+        let on = match wait.object {
+            "" => String::new(),
+            "channel" | "future" => format!(" on a {}", wait.object),
+            object => {
+                let before = wait.lock.map_or(0, |lock| 4 * lock.words_before as u64);
+                format!(" on {object} {:#x}", report.object.saturating_sub(before))
+            }
+        };
+        self.event = wait.event.to_string();
+        self.lock = wait.lock;
+        self.waits_for = Some(format!("{}{on}{}", wait.event, limited(report)));
+    }
+
+    /// Names the thread that holds what this one waits for.
+    pub fn hold(&mut self, holder: u16, name: &str) {
+        self.holder = Some(holder);
+        if let Some(waits_for) = &mut self.waits_for {
+            *waits_for += &format!(", last locked by {}", named(holder.into(), name));
+        }
+    }
+
+    /// Leaves out what says nothing: where a harness waits, and where a thread ends.
+    fn shorten(&mut self) {
+        if self.is_harness && self.waits() {
+            self.waits_for = Some("end of the test".to_string());
+            self.frames.clear();
+        } else if self.state == ENDING && self.place.is_none() {
+            self.frames.clear();
+        }
+    }
+
+    /// Its calls and its stack, in lines.
+    pub fn backtrace(&self) -> Vec<String> {
+        let unseen = self.unseen.iter().map(|reason| format!("no backtrace: {reason}"));
+        self.calls.iter().cloned().chain(unseen).chain(frames::lines(&self.frames)).collect()
     }
 }
 
@@ -51,14 +105,34 @@ pub fn look(unwinder: &mut Unwinder, frames: &Frames, pid: i32, reports: &[Threa
             views.push(view(id as u16, report, reports, frames, stack));
         }
     }
+    for view in &mut views {
+        let report = &reports[usize::from(view.id)];
+        let Some(taker) = view.lock.map(|lock| report.takers[lock.words_before]) else { continue };
+        if let Some(other) = reports.get(taker as usize) {
+            view.hold(taker as u16, &name(other));
+        }
+    }
     views
 }
 
 /// Names the thread that failed, and puts it first.
 pub fn mark_failed(views: &mut [ThreadView], id: u32) {
     if let Some(at) = views.iter().position(|view| u32::from(view.id) == id) {
-        views[at].state = "failed".to_string();
+        views[at].state = if views[at].state == ENDING { "failed at its end" } else { "failed" }.to_string();
         views[..=at].rotate_right(1);
+    }
+}
+
+/// Says who destroyed what the failed thread uses, and where.
+pub fn name_origin(views: &mut [ThreadView], thread: u16, place: Option<String>) {
+    let name = views.iter().find(|view| view.id == thread).map(|view| view.name.as_str());
+    let who = match name.filter(|name| !name.is_empty()) {
+        Some(name) => format!("t{thread} ({name})"),
+        None => format!("t{thread}"),
+    };
+    let place = place.map_or(String::new(), |place| format!(" in {place}"));
+    if let Some(failed) = views.first_mut() {
+        failed.origin = Some(format!("{who} destroyed it{place}"));
     }
 }
 
@@ -77,8 +151,8 @@ pub fn look_from_outside(unwinder: &mut Unwinder, frames: &Frames, pid: i32) -> 
             ..ThreadView::default()
         };
         match &stack {
-            Ok(stack) => view.backtrace = frames.backtrace_from_library(stack),
-            Err(error) => view.backtrace = vec![format!("no backtrace: {error}")],
+            Ok(stack) => view.frames = frames.backtrace_from_library(stack),
+            Err(error) => view.unseen = Some(error.to_string()),
         }
         view
     });
@@ -98,7 +172,12 @@ fn view<E: std::fmt::Display>(
     let mut view = ThreadView {
         id,
         name: name(report),
-        state: if report.tid == 0 { "not started" } else { state(report.state) }.to_string(),
+        state: match event {
+            _ if report.tid == 0 => "not started",
+            Some(EventKind::Exit) if report.state == ThreadState::Enabled as u8 => ENDING,
+            _ => state(report.state),
+        }
+        .to_string(),
         waits_for: waits.then(|| waits_for(report, event, all)),
         holder: holder.filter(|_| waits),
         event: event.map_or("unknown", wait_name).to_string(),
@@ -107,12 +186,28 @@ fn view<E: std::fmt::Display>(
     match stack {
         Some(Ok(stack)) => {
             view.place = frames.place(&stack);
-            view.backtrace = frames.backtrace(&stack);
+            view.frames = frames.backtrace(&stack);
+            view.is_harness = library_waits::is_harness(&stack);
+            if let Some(wait) = event.filter(|_| waits).and_then(|event| library_wait(event, frames.library(&stack))) {
+                view.name_wait(wait, report);
+            }
+            view.shorten();
         }
-        Some(Err(error)) => view.backtrace = vec![format!("no backtrace: {error}")],
+        Some(Err(error)) => view.unseen = Some(error.to_string()),
         None => {}
     }
     view
+}
+
+/// What a wait of the model is for, where it is inside of something larger: a futex is nearly always, and a condition
+/// variable may be that of a future.
+fn library_wait(event: EventKind, library: &[Frame]) -> Option<Wait> {
+    let found = library_waits::find(library)?;
+    match event {
+        EventKind::FutexWait | EventKind::FutexResume => Some(found),
+        EventKind::CondWait => Some(found).filter(|wait| wait.object != "condition variable"),
+        _ => None,
+    }
 }
 
 fn name(report: &ThreadReport) -> String {
@@ -151,10 +246,16 @@ fn waits_for(report: &ThreadReport, event: Option<EventKind>, all: &[ThreadRepor
         }
         (Object::Address(_) | Object::None, _) => what_for.to_string(),
     };
-    if report.deadline != u64::MAX && report.deadline != 0 {
-        text += ", with a time limit";
-    }
+    text += limited(report);
     text
+}
+
+fn limited(report: &ThreadReport) -> &'static str {
+    if report.deadline != u64::MAX && report.deadline != 0 {
+        ", with a time limit"
+    } else {
+        ""
+    }
 }
 
 /// The name of a wait. Some are events of their own, after the operation that started to wait.
@@ -167,9 +268,13 @@ fn wait_name(event: EventKind) -> &'static str {
 }
 
 fn thread(id: u64, report: Option<&ThreadReport>) -> String {
-    match report.map(name).filter(|name| !name.is_empty()) {
-        Some(name) => format!("t{id} ({name})"),
-        None => format!("t{id}"),
+    named(id, &report.map(name).unwrap_or_default())
+}
+
+fn named(id: u64, name: &str) -> String {
+    match name {
+        "" => format!("t{id}"),
+        name => format!("t{id} ({name})"),
     }
 }
 
@@ -188,6 +293,7 @@ fn object(event: EventKind) -> Object {
         CondWait | CondSignal | CondBroadcast => Object::Address("condition variable"),
         ReadLock | WriteLock | TryRwLock | RwUnlock => Object::Address("rwlock"),
         SemWait | SemTry | SemPost => Object::Address("semaphore"),
+        Destroy => Object::Address("object"),
         Barrier | BarrierLeave => Object::Address("barrier"),
         SpinLock | SpinTry | SpinUnlock => Object::Address("spin lock"),
         Once => Object::Address("once flag"),
@@ -200,7 +306,7 @@ fn object(event: EventKind) -> Object {
 
 /// Who waits for whom, in a sentence: the circle if there is one.
 pub fn deadlock_message(threads: &[ThreadView]) -> String {
-    let blocked: Vec<_> = threads.iter().filter(|t| t.waits()).collect();
+    let blocked: Vec<_> = threads.iter().filter(|t| t.waits() && !t.is_harness).collect();
     if let Some(circle) = circle(&blocked) {
         let links = circle.iter().zip(circle.iter().cycle().skip(1));
         let texts: Vec<_> = links.map(|(a, b)| format!("t{a} waits for t{b}")).collect();
@@ -249,6 +355,7 @@ mod tests {
             name,
             start: 0,
             context: 0,
+            takers: [u32::MAX; 2],
             call: Default::default(),
             returned: Default::default(),
         }
@@ -280,6 +387,16 @@ mod tests {
         let mut new = report(EventKind::Start, 0, u16::MAX, b"");
         new.tid = 0;
         assert_eq!(describe(&[new])[0].state, "not started");
+    }
+
+    #[test]
+    fn a_thread_that_crashes_as_it_ends_is_the_one_that_failed() {
+        let mut last = report(EventKind::Exit, 0, u16::MAX, b"w");
+        last.state = ThreadState::Enabled as u8;
+        let mut views = describe(&[last]);
+        assert_eq!(views[0].state, "ending");
+        mark_failed(&mut views, 0);
+        assert_eq!(views[0].state, "failed at its end");
     }
 
     #[test]

@@ -9,13 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use raddle_protocol::control::{event, fallback};
+use raddle_protocol::control::event;
+use raddle_protocol::Fallback;
 
 use super::classify::TimedOut;
 use super::output::Output;
 use super::shared_block::{Bell, DistantBell, SharedBlock};
 use crate::os::process::{self, Process};
 use crate::os::sys::{self, Ending};
+
+/// More events than a process has while it makes its runs.
+const MOST_EVENTS: u32 = 16;
 
 /// How often a long run is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -118,6 +122,8 @@ impl Drop for Watcher {
 pub struct Watch {
     limit: Duration,
     deadline: Instant,
+    /// Events that came.
+    events: u32,
     beat: (u32, u64),
     beat_at: Instant,
 }
@@ -126,7 +132,7 @@ impl Watch {
     /// It starts now and may take this long.
     pub fn new(limit: Duration) -> Watch {
         let now = Instant::now();
-        Watch { limit, deadline: now + limit, beat: (0, 0), beat_at: now }
+        Watch { limit, deadline: now + limit, events: 0, beat: (0, 0), beat_at: now }
     }
 
     /// Time that we took ourselves does not count.
@@ -148,7 +154,12 @@ impl Watch {
         process: &mut Process,
     ) -> io::Result<Happened> {
         let control = block.control();
+        self.events += 1;
         loop {
+            // A program that writes over its block seems to have news all the time.
+            if self.events > MOST_EVENTS && (watcher.stopped() || Instant::now() >= self.deadline) {
+                return Ok(if watcher.stopped() { Happened::Stopped } else { Happened::TooSlow });
+            }
             let seen = control.event.load(Ordering::Acquire);
             for bit in [event::FROZEN, event::DONE, event::READY, event::CHECK] {
                 if seen & bit != 0 {
@@ -190,12 +201,8 @@ impl Watch {
     }
 }
 
-/// Why there is no fork server, for a number of [`fallback`].
+/// Why there is no fork server, for the number of a [`Fallback`].
 pub fn fallback_reason(number: u32) -> Option<String> {
-    match number {
-        fallback::NONE => None,
-        fallback::THREADS => Some("it starts threads before main".to_string()),
-        fallback::DESCRIPTORS => Some("it opens pipes, sockets or the like before main".to_string()),
-        other => Some(format!("its runtime says so (reason {other})")),
-    }
+    let known = Fallback::from_u32(number).map(|reason| reason.text().to_string());
+    (number != 0).then(|| known.unwrap_or_else(|| format!("its runtime says so (reason {number})")))
 }

@@ -1,13 +1,9 @@
 //! The name of a variable, and where it is declared.
 
-use addr2line::demangle_auto;
-
 use super::debug_info::{number, DebugInfo, Die};
 use super::index::{self, Index, Stored};
 use super::line_files;
-
-/// What a namespace without a name is called.
-const ANONYMOUS: &str = "(anonymous namespace)";
+use crate::names::{demangled, ANONYMOUS};
 
 /// The name of a variable.
 pub(super) struct Named {
@@ -74,12 +70,6 @@ fn full_name(info: &DebugInfo, die: Die) -> Option<String> {
     (name != mangled).then_some(name)
 }
 
-/// The demangled form of a name of the linker.
-pub(super) fn demangled(name: &str) -> String {
-    // The demangler does not know the name that gcc and clang have for these.
-    demangle_auto(name.into(), None).replace("_GLOBAL__N_1", ANONYMOUS)
-}
-
 fn text(info: &DebugInfo, die: Die, name: gimli::DwAt) -> Option<String> {
     let (entry, value) = info.inherited(die, name)?;
     info.text(entry.die, &value)
@@ -95,11 +85,5 @@ mod tests {
         assert_eq!(function_of_symbol("step.calls", "calls"), Some("step"));
         assert_eq!(function_of_symbol("calls.0", "calls"), None);
         assert_eq!(function_of_symbol("calls", "calls"), None);
-    }
-
-    #[test]
-    fn namespaces_without_a_name() {
-        assert_eq!(demangled("_ZN2ns12_GLOBAL__N_16hiddenE"), "ns::(anonymous namespace)::hidden");
-        assert_eq!(demangled("counter"), "counter");
     }
 }

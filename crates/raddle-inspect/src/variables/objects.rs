@@ -8,8 +8,8 @@ use object::elf::{SHF_ALLOC, SHF_EXECINSTR, SHF_TLS};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSection, ObjectSymbol, ReadCache, SectionFlags, SymbolKind};
 
-use super::names::demangled;
 use super::{covering, Span, Variable};
+use crate::names::demangled;
 
 /// The variables of a file that have symbols, sorted by their start.
 #[derive(Debug, Default)]

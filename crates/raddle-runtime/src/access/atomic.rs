@@ -83,8 +83,10 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
             control::leave();
             return None;
         }
-        let loops = state().access.spin_loops.is_spinning_at(me, pc, address as usize);
-        if scheduler().settings().run.points >= Points::Atomic {
+        // Under the fair schedule a loop takes turns, and its states are compared.
+        let is_fair = scheduler().is_fair;
+        let loops = !is_fair && state().access.spin_loops.is_spinning_at(me, pc, address as usize);
+        if is_fair || scheduler().settings().run.points >= Points::Atomic {
             if loops {
                 scheduler().record_blind_spot(blind_spot::SPUN);
             } else {
@@ -100,6 +102,9 @@ unsafe fn arrive(kind: EventKind, address: *mut c_void, size: usize, pc: usize) 
 unsafe fn only_read(me: ThreadId, address: *mut c_void, size: usize, value: u64, pc: usize) {
     // SAFETY: `me` holds the baton.
     unsafe {
+        if scheduler().is_fair {
+            return;
+        }
         if state().access.spin_loops.read(me, pc, address as usize, size as u32, || value) == SpinState::MustWait {
             wait_for_change(me, address as usize);
         }
@@ -161,6 +166,10 @@ unsafe extern "C-unwind" fn modify<const SIZE: usize, const OPERATION: i32>(
             } else {
                 state().access.spin_loops.progress(me);
             }
+            if scheduler().notes_lock_words() {
+                let new = word!(SIZE, address, it => u64::from(it.load(SeqCst)));
+                state().access.lock_words.changed(me, address as usize, old, new, false);
+            }
             if scheduler().detects {
                 if stores {
                     race::access(me, address as usize, SIZE, AccessKind::ATOMIC_WRITE, pc);
@@ -197,6 +206,9 @@ unsafe extern "C-unwind" fn compare<const SIZE: usize>(
             it.compare_exchange(wanted as _, desired as _, SeqCst, SeqCst).map(u64::from).map_err(u64::from)
         });
         if let Some(me) = me {
+            if let (Ok(old), true) = (result, scheduler().notes_lock_words()) {
+                state().access.lock_words.changed(me, address as usize, old, desired, true);
+            }
             compared(me, address, SIZE, result, order, failure, pc);
             performed(me, address);
         }

@@ -8,6 +8,7 @@ mod atomic;
 mod function;
 pub mod heap;
 pub mod lease;
+pub mod lock_words;
 mod plain;
 pub mod racy_places;
 pub mod spin_loop;
@@ -22,6 +23,7 @@ use crate::control::{self, Mode};
 use crate::os::sys;
 use crate::process::start;
 use crate::race;
+use lock_words::LockWords;
 use racy_places::RacyPlaceSet;
 use spin_loop::SpinLoops;
 
@@ -32,6 +34,8 @@ pub struct Access {
     pub racy_places: RacyPlaceSet,
     /// What threads have read again and again.
     pub spin_loops: SpinLoops,
+    /// Who took which lock, where that is asked.
+    pub lock_words: LockWords,
 }
 
 /// What the connected files make visible.

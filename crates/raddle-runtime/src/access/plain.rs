@@ -163,8 +163,17 @@ unsafe fn before_asked_read<const SIZE: usize, const MODE: u8>(
         if !is_seen::<MODE>(me, kind, address, size) {
             return;
         }
+        let is_point = is_point::<MODE>(pc);
+        if scheduler().is_fair && (is_point || MODE & (PLACES | DETECT) == 0) {
+            // Under the fair schedule a loop need not wait: it takes turns, and its states are compared.
+            point(me, kind, address, size);
+            if MODE & DETECT != 0 {
+                race::access(me, address, size, AccessKind::READ, pc);
+            }
+            return;
+        }
         let spins = &mut state().access.spin_loops;
-        if is_point::<MODE>(pc) {
+        if is_point {
             if spins.is_spinning_at(me, pc, address) {
                 scheduler().record_blind_spot(blind_spot::SPUN);
             } else {

@@ -8,7 +8,7 @@ use raddle_core::{Event, ThreadId};
 use super::runtime_state::{scheduler, state};
 use crate::race;
 use crate::scheduler::thread::{Packed, Wait, Wake};
-use crate::signals::kernel as signals;
+use crate::signals::deliver::deliver;
 use crate::switch::{self, own_stack};
 
 /// What a thread is about to do, and how its wait ended.
@@ -30,7 +30,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         unsafe { own_stack::with_registers_on_stack(take_turn, (&raw mut turn).cast()) };
         // SAFETY: `me` holds the baton again.
         if unsafe { scheduler() }.threads[me.index()].signals != 0 {
-            signals::deliver(me);
+            deliver(me);
             // While the handler ran, others may have taken what was there.
             if turn.wake == Wake::Go && !matches!(wait.get(), Wait::None) && wait.get().key() != 0 {
                 continue;

@@ -25,7 +25,7 @@ use crate::race;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::names;
 use crate::scheduler::thread::{Packed, Wait, Wake};
-use crate::signals::kernel as signals;
+use crate::signals::deliver::deliver;
 use crate::switch::gate;
 use crate::{dispatch, switch};
 
@@ -104,6 +104,11 @@ pub fn block() -> Option<&'static Block> {
     let address = BLOCK.load(Ordering::Relaxed);
     // SAFETY: mapped for the whole life of the process.
     (address != 0).then(|| unsafe { &*(address as *const Block) })
+}
+
+/// Whether another program of the same run was in this process before.
+pub fn is_successor() -> bool {
+    block().is_some_and(|block| block.control.execs.load(Ordering::Relaxed) != 0)
 }
 
 /// The block has been mapped.
@@ -318,7 +323,7 @@ fn wait_packed(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake 
             unsafe { race::through_kernel(me, event.kind, false) };
         }
         if s.threads[me.index()].signals != 0 {
-            signals::deliver(me);
+            deliver(me);
             // While the handler ran, others may have taken what was there.
             if wake == Wake::Go && wait.get().key() != 0 {
                 continue;

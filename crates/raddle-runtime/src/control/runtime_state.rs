@@ -14,7 +14,8 @@ use crate::scheduler::fairness::Fair;
 use crate::scheduler::names::Names;
 use crate::scheduler::thread::Thread;
 use crate::scheduler::Scheduler;
-use crate::signals::kernel::Mailbox;
+use crate::signals::mailbox::Mailbox;
+use crate::signals::timers::Timers;
 use crate::signals::Signals;
 use crate::switch;
 use crate::switch::gate::Gate;
@@ -70,6 +71,7 @@ pub struct State {
     /// Thread-local storage of all threads.
     pub segments: Segments,
     mailbox: Mailbox,
+    pub timers: Timers,
     /// What is known of the accesses of an instrumented program.
     pub access: Access,
     pub race: Detector,

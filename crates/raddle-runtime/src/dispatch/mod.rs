@@ -17,24 +17,34 @@ use raddle_protocol::hooks::offers;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, OsReason, Outcome, Points};
 
-use crate::control::{self, scheduler};
+use crate::control::{self, scheduler, Mode};
 use crate::os::sys;
 use crate::points::{errno, futex, set_errno};
 use crate::process::failure;
-use crate::signals::action;
-use crate::{access, points, syscall};
+use crate::signals::{action, alternate};
+use crate::{access, points, signals, syscall};
 
 const PR_SET_SYSCALL_USER_DISPATCH: usize = 59;
 static AVAILABLE: AtomicBool = AtomicBool::new(false);
 
-/// Prepares the process: finds our text and installs the handler.
+/// Prepares the process: finds our text.
 pub fn prepare() {
     text::find();
     let wanted = control::block().is_some_and(|b| b.settings.run.dispatch);
     AVAILABLE.store(wanted && text::own().1 != 0, Ordering::Relaxed);
-    if wanted {
-        action::install(libc::SIGSYS, on_trap as *const () as usize, libc::SA_SIGINFO | libc::SA_NODEFER);
+}
+
+/// Installs the handler, unless nothing is to be trapped.
+pub fn install() {
+    if AVAILABLE.load(Ordering::Relaxed) {
+        signals::reserve(libc::SIGSYS);
+        action::install(libc::SIGSYS, handler(), libc::SA_SIGINFO | libc::SA_NODEFER, action::SIGCANCEL);
     }
+}
+
+/// Where the kernel starts when a system call was trapped.
+pub fn handler() -> usize {
+    on_trap as *const () as usize
 }
 
 /// Whether system calls can be trapped at all.
@@ -105,9 +115,17 @@ impl Request {
     }
 }
 
-/// SIGSYS: a system call was made past the interposed functions.
+/// The code of a SIGSYS that the kernel sends for a trapped system call. Everybody else has other codes.
+const SYS_USER_DISPATCH: c_int = 2;
+
+/// SIGSYS: a system call was made past the interposed functions; or somebody has sent it.
 #[link_section = "raddle_run"]
-unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe extern "C-unwind" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the kernel's information.
+    if unsafe { (*info).si_code } != SYS_USER_DISPATCH {
+        // SAFETY: the kernel's arguments.
+        return unsafe { signals::kernel::on_programs_own(signal, info, context) };
+    }
     // SAFETY: the kernel's context of this signal.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     let at = |r: c_int| registers[r as usize] as usize;
@@ -136,6 +154,23 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
     let me = control::current();
     let _leave = me.map(|_| control::LeaveOnDrop::armed());
     let me = me.filter(|_| !from_loader);
+    if request.number == libc::SYS_rt_sigreturn {
+        if let Some(me) = me {
+            // SAFETY: a handler returns.
+            unsafe { alternate::return_from(me, at(libc::REG_RSP)) };
+        }
+        // A signal of libc's own has come to a parked thread, whose next point may be far away.
+        // SAFETY: this is where the handler that makes the call would return to.
+        unsafe { sys::return_from_signal(at(libc::REG_RSP)) };
+    }
+    if makes_plain_child(&request) {
+        // SAFETY: nothing is shared with the child.
+        registers[libc::REG_RAX as usize] = unsafe { make_plain_child(me, &request) } as i64;
+        if control::mode() == Mode::PassThrough {
+            signals::kernel::return_as_child(context);
+        }
+        return;
+    }
     if must_run_in_place(request.number) {
         // Run again, untrapped: the kernel copies the very frame that makes the call. Trapping goes
         // on at the thread's next schedule point.
@@ -162,7 +197,7 @@ unsafe extern "C-unwind" fn on_trap(_signal: c_int, _info: *mut libc::siginfo_t,
             // SAFETY: nothing in this frame needs to be dropped.
             unsafe { points::cancel::cancel_in_libc(me) };
         }
-        crate::signals::fiber::before_return(context);
+        signals::fiber::before_return(context);
     }
 }
 
@@ -184,6 +219,36 @@ fn must_run_in_place(number: i64) -> bool {
         number,
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_fork | libc::SYS_vfork | libc::SYS_rt_sigreturn | libc::SYS_exit
     )
+}
+
+/// Whether a call makes a process that goes on with a copy of the stack: it can be made from here.
+fn makes_plain_child(request: &Request) -> bool {
+    const SHARES: usize = (libc::CLONE_VM | libc::CLONE_THREAD) as usize;
+    match request.number {
+        libc::SYS_fork | libc::SYS_vfork => true,
+        libc::SYS_clone => clone_flags(request) & SHARES == 0 && request.arguments[1] == 0,
+        _ => false,
+    }
+}
+
+/// Makes such a process. The child runs as if alone; one that would share our memory, by vfork, does not, because it
+/// would share our scheduler.
+unsafe fn make_plain_child(me: Option<ThreadId>, request: &Request) -> isize {
+    let request = match request.number {
+        libc::SYS_vfork => &Request { number: libc::SYS_fork, ..*request },
+        _ => request,
+    };
+    // SAFETY: the program's own system call; the child has a copy of everything.
+    unsafe {
+        let Some(me) = me else { return request.pass_to_kernel() };
+        points::process::with_child(me, || {
+            let result = request.pass_to_kernel();
+            if result == 0 {
+                points::process::become_child();
+            }
+            result
+        })
+    }
 }
 
 /// What the kernel does to one OS thread cannot be done to a fiber.
@@ -300,6 +365,10 @@ pub unsafe extern "C-unwind" fn syscall(
     // SAFETY: the program's own system call.
     let result = unsafe {
         match control::current() {
+            Some(me) if makes_plain_child(&request) => {
+                let _leave = control::LeaveOnDrop::armed();
+                make_plain_child(Some(me), &request)
+            }
             Some(me) if !must_run_in_place(number) => {
                 let _leave = control::LeaveOnDrop::armed();
                 if number == libc::SYS_futex {

@@ -26,6 +26,11 @@ impl Barrier {
         self.shared != 0
     }
 
+    /// Whether it was destroyed: glibc then counts as many threads out as there can ever be.
+    pub fn destroyed(&self) -> bool {
+        self.left >= 1 << 30
+    }
+
     pub fn arrive(&mut self) -> Arrival {
         self.arrived += 1;
         if self.arrived < self.count {

@@ -12,19 +12,43 @@ use super::Owner;
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct RwLock {
-    glibc: [u32; 4],
+    /// The real functions' count of readers, above the three bits below.
+    state: u32,
+    glibc: [u32; 3],
     readers: u32,
     waiting_writers: u32,
     writer: u32,
     shared: u32,
     elision: [u8; 8],
-    padding: u64,
+    /// glibc does not use it, and every way to initialise the lock clears it.
+    mark: u64,
     preference: u32,
 }
+
+/// In `state`: it is the writers' turn.
+const WRITERS_TURN: u32 = 1;
+/// In `state`: a writer holds it, or waits for the readers to leave.
+const WRITER: u32 = 2;
+/// In `state`: where the count of readers starts.
+const READERS: u32 = 8;
+
+/// The mark of a destroyed lock.
+const DESTROYED: u64 = 0x6465_7374_726f_7965;
 
 const PREFER_WRITER_NONRECURSIVE: u32 = 2;
 
 impl RwLock {
+    /// Whether it was destroyed, and nothing was written over it since.
+    #[inline]
+    pub fn destroyed(&self) -> bool {
+        self.mark == DESTROYED
+    }
+
+    /// pthread_rwlock_destroy.
+    pub fn destroy(&mut self) {
+        self.mark = DESTROYED;
+    }
+
     /// Whether it lives in memory that other processes share.
     pub fn shared(&self) -> bool {
         self.shared != 0
@@ -37,7 +61,7 @@ impl RwLock {
 
     /// Whether a call for reading goes on: it gets the lock, or fails at once.
     pub fn ready_to_read(&self, me: Owner) -> bool {
-        self.writer == me || self.readable()
+        self.writer == me || self.readable() || self.destroyed()
     }
 
     fn readable(&self) -> bool {
@@ -46,7 +70,7 @@ impl RwLock {
 
     /// Whether a call for writing goes on: it gets the lock, or fails at once.
     pub fn ready_to_write(&self, me: Owner) -> bool {
-        self.writer == me || self.writable()
+        self.writer == me || self.writable() || self.destroyed()
     }
 
     fn writable(&self) -> bool {
@@ -75,6 +99,16 @@ impl RwLock {
         }
         self.writer = me;
         0
+    }
+
+    /// Whether the real function may let a reader in.
+    pub fn looks_readable(&self) -> bool {
+        self.state & WRITERS_TURN == 0 || self.state & WRITER == 0
+    }
+
+    /// Whether the real function may let a writer in.
+    pub fn looks_writable(&self) -> bool {
+        self.state & WRITER == 0 && (self.state & WRITERS_TURN != 0 || self.state < READERS)
     }
 
     /// A writer starts to wait.

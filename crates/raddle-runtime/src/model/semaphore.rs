@@ -9,13 +9,28 @@ pub struct Semaphore {
     value: u32,
     kernel_waiters: u32,
     private: u32,
-    padding: u32,
-    end: [u64; 2],
+    padding: [u32; 3],
+    /// glibc does not use it.
+    mark: u64,
 }
+
+/// The mark of a destroyed semaphore.
+const DESTROYED: u64 = 0x6465_7374_726f_7965;
 
 const MOST: u32 = 0x7fff_ffff;
 
 impl Semaphore {
+    /// Whether it was destroyed, and not initialised since.
+    #[inline]
+    pub fn destroyed(&self) -> bool {
+        self.mark == DESTROYED
+    }
+
+    /// sem_destroy, or the beginning of sem_init, which leaves the mark alone.
+    pub fn set_destroyed(&mut self, destroyed: bool) {
+        self.mark = if destroyed { DESTROYED } else { 0 };
+    }
+
     /// Whether it lives in memory that other processes share.
     pub fn shared(&self) -> bool {
         self.private != 0
@@ -23,7 +38,7 @@ impl Semaphore {
 
     /// Whether a unit can be taken.
     pub fn ready(&self) -> bool {
-        self.value > 0
+        self.value > 0 || self.destroyed()
     }
 
     /// sem_trywait: 0 or EAGAIN.

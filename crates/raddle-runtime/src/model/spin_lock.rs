@@ -8,10 +8,23 @@ use libc::EBUSY;
 #[derive(Debug)]
 pub struct SpinLock(i32);
 
+/// What is neither free nor held.
+const DESTROYED: i32 = -0x6465_7374;
+
 impl SpinLock {
+    /// Whether it was destroyed, and nothing was written over it since.
+    pub fn destroyed(&self) -> bool {
+        self.0 == DESTROYED
+    }
+
+    /// pthread_spin_destroy.
+    pub fn destroy(&mut self) {
+        self.0 = DESTROYED;
+    }
+
     /// Whether it can be taken.
     pub fn ready(&self) -> bool {
-        self.0 > 0
+        self.0 > 0 || self.destroyed()
     }
 
     /// pthread_spin_trylock.
@@ -40,5 +53,7 @@ mod tests {
         assert!(!spin.ready());
         spin.unlock();
         assert!(spin.ready());
+        spin.destroy();
+        assert!(spin.destroyed() && spin.ready(), "the call ends the run at once");
     }
 }

@@ -168,12 +168,42 @@ pub fn getpid() -> i32 {
     unsafe { syscall!(SYS_getpid) as i32 }
 }
 
+/// Kills a child of this process. Returns whether there is one of this number: what /proc shows may be the processes of
+/// another namespace, and a child that was waited for is another process by now.
+pub fn kill_child(pid: i32) -> bool {
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: only asks; then a signal to a process that has not been waited for.
+    unsafe {
+        let ours = pid > 1 && syscall!(libc::SYS_waitid, libc::P_PID, pid, 0, options, 0) == 0;
+        if ours {
+            syscall!(SYS_kill, pid, libc::SIGKILL);
+        }
+        ours
+    }
+}
+
 /// Closes one of our own descriptors; a negative number is ignored.
 pub fn close(fd: i32) {
     if fd >= 0 {
         // SAFETY: the caller's descriptor.
         unsafe { syscall!(libc::SYS_close, fd) };
     }
+}
+
+/// The path under /proc of an open descriptor, ended by zeros.
+pub fn descriptor_path(fd: i32) -> [u8; 26] {
+    let mut path = *b"/proc/self/fd/\0\0\0\0\0\0\0\0\0\0\0\0";
+    let mut digits = [0u8; 10];
+    let mut rest = fd.unsigned_abs();
+    let mut count = 0;
+    while count == 0 || rest > 0 {
+        digits[count] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        count += 1;
+    }
+    let places = path[14..].iter_mut();
+    places.zip(digits[..count].iter().rev()).for_each(|(place, digit)| *place = *digit);
+    path
 }
 
 /// Lets the kernel run another thread for a moment.
@@ -279,4 +309,33 @@ pub fn map_at(address: usize, size: usize) -> *mut u8 {
         exit_group(125);
     }
     address as *mut u8
+}
+
+/// Whether an id is that of a thread of this process, or of the process that forked it.
+pub fn is_own_thread(tid: i32) -> bool {
+    // SAFETY: signal 0 only asks.
+    tid > 0 && unsafe { syscall!(SYS_tgkill, getpid(), tid, 0) == 0 || syscall!(libc::SYS_getppid) == tid as isize }
+}
+
+/// Goes back to what a signal has interrupted, past all frames above.
+///
+/// # Safety
+/// `sp` is the stack pointer of a signal handler that has returned; nothing in the frames above needs to be dropped.
+pub unsafe fn return_from_signal(sp: usize) -> ! {
+    // SAFETY: the caller's promise.
+    unsafe {
+        core::arch::asm!("mov rsp, {}", "syscall", in(reg) sp, in("rax") libc::SYS_rt_sigreturn, options(noreturn));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_descriptors() {
+        assert!(descriptor_path(0).starts_with(b"/proc/self/fd/0\0"));
+        assert!(descriptor_path(1203).starts_with(b"/proc/self/fd/1203\0"));
+        assert!(descriptor_path(i32::MAX).starts_with(b"/proc/self/fd/2147483647\0"));
+    }
 }

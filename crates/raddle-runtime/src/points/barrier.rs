@@ -5,12 +5,28 @@ use core::ffi::c_int;
 use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
+use super::cancel::must_stop_now;
+use super::misuse::{self, destroys};
 use crate::control::{call_real, point, scheduler, wait};
 use crate::model::barrier::{Arrival, Barrier};
+use crate::model::mutex::Damage;
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::Wait;
+use crate::scheduler::thread::{Wait, Wake};
 use crate::switch::uncontrolled_call;
 use crate::{interpose, race, real};
+
+/// pthread_barrier_destroy, which is called from `place`.
+unsafe extern "C-unwind" fn destroy(barrier: *mut Barrier, place: usize) -> c_int {
+    // SAFETY: the caller's barrier. The real function waits for threads that are on their way out of it: the model
+    // leaves none.
+    unsafe {
+        misuse::destroy(barrier as usize, place, |_| real!(pthread_barrier_destroy: fn(*mut Barrier) -> c_int)(barrier))
+    }
+}
+
+destroys! {
+    pthread_barrier_destroy(Barrier) => destroy;
+}
 
 interpose! {
     fn pthread_barrier_wait(barrier: *mut Barrier) -> c_int |me| {
@@ -24,6 +40,10 @@ interpose! {
                 call_real(me, || uncontrolled_call::make(me, || real!(pthread_barrier_wait: fn(*mut Barrier) -> c_int)(barrier)));
             race::acquire(me, key);
             return result;
+        }
+        // Other versions of libc keep other things there.
+        if (*barrier).destroyed() && misuse::was_destroyed(key) {
+            misuse::report(me, key, "barrier", EventKind::Barrier, Damage::Destroyed);
         }
         match (*barrier).arrive() {
             Arrival::Opens => {
@@ -43,8 +63,13 @@ interpose! {
             Arrival::Waits => {
                 scheduler().thread(me).barrier = key;
                 while scheduler().threads[me.index()].barrier == key {
+                    let event = Event::new(EventKind::BarrierLeave, key);
                     scheduler().waiters.insert(me, key);
-                    wait(me, Event::new(EventKind::BarrierLeave, key), Wait::Event, NEVER);
+                    if must_stop_now(me) || wait(me, event, Wait::Event, NEVER) == Wake::Cancelled {
+                        // It has arrived, and is cancelled when the call returns.
+                        scheduler().waiters.remove(me);
+                        scheduler().thread(me).barrier = 0;
+                    }
                 }
                 race::acquire(me, key);
                 0

@@ -112,6 +112,21 @@ pub(super) fn cancel_is_due(me: ThreadId) -> bool {
     thread.cancel_requested && !thread.cancel_disabled
 }
 
+/// Whether a request ends what a thread waits in: a cancellation point, or any wait of a call if it acts at once. Not
+/// the one for the mutex after a wait on a condition.
+unsafe fn ends_wait(other: ThreadId) -> bool {
+    use EventKind::*;
+    // SAFETY: the caller holds the baton.
+    let s = unsafe { scheduler() };
+    let thread = &s.threads[other.index()];
+    let waits = || match s.pending[other.index()].kind {
+        Lock | ReadLock | WriteLock | SpinLock | BarrierLeave | Once => true,
+        Outside => !thread.blocked_outside,
+        _ => false,
+    };
+    thread.cancellable || thread.cancel_async && waits()
+}
+
 interpose! {
     /// Asks a thread to end at its next cancellation point.
     fn pthread_cancel(handle: usize) -> c_int |me| {
@@ -139,7 +154,7 @@ interpose! {
         // Only after libc knows of it, or the other thread might act on it in vain.
         let thread = scheduler().thread(other);
         thread.cancel_requested = true;
-        if thread.life == Life::Alive && thread.cancellable && !thread.cancel_disabled {
+        if thread.life == Life::Alive && !thread.cancel_disabled && ends_wait(other) {
             scheduler().end_wait(other, Wake::Cancelled);
         }
         if other == me && scheduler().threads[me.index()].cancel_async {

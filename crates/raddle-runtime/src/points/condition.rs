@@ -9,13 +9,14 @@ use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
 
 use super::cancel::act_on_cancel;
-use super::mutex::{acquired, lock, shared};
+use super::misuse::{self, destroys};
+use super::mutex::{release, retake, shared};
 use super::time::{deadline, valid};
-use crate::control::{point, scheduler, wait, wait_through};
-use crate::model::mutex::Mutex;
+use crate::control::{point, scheduler, wait};
+use crate::model::mutex::{Damage, Mutex};
 use crate::scheduler::clock::NEVER;
-use crate::scheduler::thread::{owner, Polled, Wait, Wake};
-use crate::{interpose, race};
+use crate::scheduler::thread::{Polled, Wait, Wake};
+use crate::{interpose, real};
 
 /// glibc's pthread_cond_t: nothing of it is changed; its flags say which clock it goes by and
 /// whether other processes share it.
@@ -27,7 +28,21 @@ pub struct Condition {
     signals: [u32; 2],
 }
 
+/// In `flags`: whether it is shared, and its clock.
+const SETTINGS: u32 = 3;
+/// In `flags`: pthread_cond_destroy has been called.
+const DESTROYED: u32 = 4;
+
 impl Condition {
+    /// Ends the run if the condition is destroyed.
+    fn inspect(&self, me: ThreadId, kind: EventKind) {
+        let object = self as *const Condition as usize;
+        // Other versions of libc keep other things here.
+        if self.flags & !SETTINGS == DESTROYED && misuse::was_destroyed(object) {
+            misuse::report(me, object, "condition variable", kind, Damage::Destroyed);
+        }
+    }
+
     fn shared(&self) -> bool {
         self.flags & 1 != 0
     }
@@ -48,18 +63,16 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
         let key = condition as usize;
         let event = Event::with(EventKind::CondWait, key, mutex as u32);
         wait(me, event, Wait::None, NEVER);
+        (*condition).inspect(me, EventKind::CondWait);
         if shared(mutex) || (*condition).shared() {
-            return Ok(wait_shared(me, condition, mutex, deadline));
+            return wait_shared(me, condition, mutex, deadline);
         }
-        if (*mutex).kind() != crate::model::mutex::Type::Normal && (*mutex).holder() != owner(me) {
-            return Ok(libc::EPERM);
+        let error = release(me, mutex, true);
+        if error != 0 {
+            return Ok(error);
         }
-        race::release(me, mutex as usize);
-        let count = (*mutex).release_for_wait();
-        scheduler().changed(mutex as usize);
         let thread = scheduler().thread(me);
         let why = if thread.cancel_requested && !thread.cancel_disabled {
-            wait_through(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
             Wake::Cancelled
         } else {
             thread.cancellable = true;
@@ -69,26 +82,24 @@ unsafe fn wait_on(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, de
             wait(me, event, Wait::Event, deadline);
             let thread = scheduler().thread(me);
             thread.cancellable = false;
-            let why = thread.relocked;
-            // A signal handler ran after the wake-up or instead of it: the mutex may not be free.
-            if why == Wake::Interrupted || !(*mutex).ready(owner(me)) {
-                wait_through(me, Event::new(EventKind::Relock, mutex as usize), Wait::Mutex(mutex), NEVER);
-            }
-            why
+            thread.relocked
         };
-        let result = (*mutex).restore(owner(me), count);
-        acquired(me, mutex);
-        match why {
-            Wake::Cancelled => Err(()),
-            Wake::TimedOut if result == 0 => Ok(ETIMEDOUT),
-            _ => Ok(result),
-        }
+        conclude(why, retake(me, mutex))
+    }
+}
+
+/// What a wait comes to that ended for a reason; the mutex was taken back with a result.
+fn conclude(why: Wake, result: c_int) -> Result<c_int, ()> {
+    match why {
+        Wake::Cancelled => Err(()),
+        Wake::TimedOut if result == 0 => Ok(ETIMEDOUT),
+        _ => Ok(result),
     }
 }
 
 /// A condition shared between processes. Waking up spuriously is allowed, and it is all that can be
 /// done without blocking: the wait ends from time to time, or when this process signals.
-unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, deadline: u64) -> c_int {
+unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex, deadline: u64) -> Result<c_int, ()> {
     unsafe fn test(looks: *mut core::ffi::c_void) -> bool {
         // SAFETY: the context of this wait.
         let looks = unsafe { &mut *looks.cast::<u32>() };
@@ -98,7 +109,10 @@ unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex
     // SAFETY: as above.
     unsafe {
         scheduler().escaped(Escape::SharedObject);
-        super::mutex::pthread_mutex_unlock(mutex);
+        let error = release(me, mutex, true);
+        if error != 0 {
+            return Ok(error);
+        }
         let mut looks = 0u32;
         let polled = Polled {
             test,
@@ -107,13 +121,17 @@ unsafe fn wait_shared(me: ThreadId, condition: *mut Condition, mutex: *mut Mutex
             count: 0,
             closed: false,
         };
-        let wake =
-            wait(me, Event::new(EventKind::Outside, condition as usize), Wait::Polled(&raw const polled), deadline);
-        let result = lock(me, mutex, EventKind::Relock, NEVER);
-        if result == 0 && wake == Wake::TimedOut {
-            return ETIMEDOUT;
-        }
-        result
+        let thread = scheduler().thread(me);
+        let why = if thread.cancel_requested && !thread.cancel_disabled {
+            Wake::Cancelled
+        } else {
+            thread.cancellable = true;
+            let event = Event::new(EventKind::Outside, condition as usize);
+            let why = wait(me, event, Wait::Polled(&raw const polled), deadline);
+            scheduler().thread(me).cancellable = false;
+            why
+        };
+        conclude(why, retake(me, mutex))
     }
 }
 
@@ -157,6 +175,43 @@ unsafe fn wake_all(key: usize) {
     }
 }
 
+/// pthread_cond_destroy, which is called from `place`. Like libc's, it waits until no thread waits.
+unsafe extern "C-unwind" fn destroy(condition: *mut Condition, place: usize) -> c_int {
+    // SAFETY: the caller's condition.
+    unsafe {
+        misuse::destroy(condition as usize, place, |me| {
+            if let Some(me) = me {
+                wait_for_waiters(me, condition as usize);
+            }
+            real!(pthread_cond_destroy: fn(*mut Condition) -> c_int)(condition)
+        })
+    }
+}
+
+/// Waits until no thread waits on a condition.
+unsafe fn wait_for_waiters(me: ThreadId, key: usize) {
+    unsafe fn has_none(key: *mut core::ffi::c_void) -> bool {
+        // SAFETY: the calling thread holds the baton.
+        unsafe { scheduler() }.waiters.none(key as usize)
+    }
+    // SAFETY: `me` holds the baton whenever it runs.
+    while !unsafe { scheduler() }.waiters.none(key) {
+        let polled = Polled {
+            test: has_none,
+            context: key as *mut core::ffi::c_void,
+            descriptors: core::ptr::null_mut(),
+            count: 0,
+            closed: true,
+        };
+        wait(me, Event::new(EventKind::Destroy, key), Wait::Polled(&raw const polled), NEVER);
+    }
+}
+
+destroys! {
+    pthread_cond_destroy(Condition) => destroy;
+    cnd_destroy(Condition) => destroy;
+}
+
 interpose! {
     fn pthread_cond_wait(condition: *mut Condition, mutex: *mut Mutex) -> c_int |me| {
         match wait_on(me, condition, mutex, NEVER) {
@@ -187,9 +242,10 @@ interpose! {
 
     fn pthread_cond_signal(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondSignal, condition as usize);
+        (*condition).inspect(me, EventKind::CondSignal);
         if (*condition).shared() {
             scheduler().outside_touched = true;
-            return crate::real!(pthread_cond_signal: fn(*mut Condition) -> c_int)(condition);
+            return real!(pthread_cond_signal: fn(*mut Condition) -> c_int)(condition);
         }
         wake_one(condition as usize);
         0
@@ -197,9 +253,10 @@ interpose! {
 
     fn pthread_cond_broadcast(condition: *mut Condition) -> c_int |me| {
         point(me, EventKind::CondBroadcast, condition as usize);
+        (*condition).inspect(me, EventKind::CondBroadcast);
         if (*condition).shared() {
             scheduler().outside_touched = true;
-            return crate::real!(pthread_cond_broadcast: fn(*mut Condition) -> c_int)(condition);
+            return real!(pthread_cond_broadcast: fn(*mut Condition) -> c_int)(condition);
         }
         wake_all(condition as usize);
         0

@@ -11,7 +11,7 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
 use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
-use crate::control::{self, point, scheduler, wait};
+use crate::control::{self, point, scheduler, state, wait};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
 use crate::switch::uncontrolled_call;
@@ -142,7 +142,14 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         thread.futex_word = call.word;
         thread.futex_value = call.value;
         thread.interruptible = true;
+        let notes = scheduler().notes_lock_words();
+        if notes {
+            state().access.lock_words.waits(me, call.word as usize);
+        }
         let wake = wait(me, Event::new(EventKind::FutexResume, key), until, deadline);
+        if notes {
+            state().access.lock_words.woken(me, call.word as usize);
+        }
         let thread = scheduler().thread(me);
         thread.interruptible = false;
         thread.futex_word = core::ptr::null();
@@ -151,6 +158,10 @@ unsafe fn wait_for(me: ThreadId, call: Call, deadline: u64, bits: u32) -> isize 
         race::acquire(me, key);
         match wake {
             Wake::TimedOut => -(ETIMEDOUT as isize),
+            // With a time-out it does not restart, whatever the handler's flags.
+            Wake::Interrupted if deadline == NEVER && scheduler().threads[me.index()].restarts => {
+                wait_for(me, call, deadline, bits)
+            }
             Wake::Interrupted => -(EINTR as isize),
             Wake::Go | Wake::Cancelled => 0,
         }

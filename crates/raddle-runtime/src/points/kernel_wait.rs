@@ -17,6 +17,7 @@ use crate::dispatch::Request;
 use crate::model::descriptor::key;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Thread, Wait, Wake};
+use crate::signals::lend::lent;
 use crate::syscall;
 
 /// The thread is to be cancelled. Only the interposed function itself may act on it, since nothing
@@ -91,6 +92,11 @@ impl Caller {
         if !self.trapped {
             point(self.me, kind, object);
         }
+        self.begin()
+    }
+
+    /// The start of a call without a point. The returned caller makes the call.
+    pub fn begin(self) -> Result<Caller, Cancelled> {
         self.err_if_cancelled()?;
         Ok(Caller { handled: self.thread().handled, ..self })
     }
@@ -224,16 +230,17 @@ impl Watched {
     ) -> CallResult {
         let mut waited = false;
         loop {
-            let mut result = attempt(self.entry.fd, false);
+            let mut result = lent(caller.me, || attempt(self.entry.fd, false));
             let done = result != AGAIN;
             if !done && never_waits(self.entry.fd, self.entry.events) {
-                result = attempt(self.entry.fd, true);
+                result = lent(caller.me, || attempt(self.entry.fd, true));
                 if result == AGAIN {
                     caller.made_no_progress();
                     return Ok(AGAIN);
                 }
             } else if !done {
-                self.ignored_looks = u32::from(waited && is_ready(self.entry.fd, self.entry.events));
+                self.ignored_looks =
+                    u32::from(waited && lent(caller.me, || is_ready(self.entry.fd, self.entry.events)));
                 match self.wait(caller, kind)? {
                     Wake::TimedOut => return Ok(AGAIN),
                     Wake::Interrupted => return Ok(INTERRUPTED),

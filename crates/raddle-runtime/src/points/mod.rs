@@ -11,15 +11,19 @@ pub mod cancel;
 pub mod child;
 pub mod condition;
 pub mod connection;
+pub mod credentials;
 pub mod descriptor;
 pub mod descriptor_table;
 pub mod epoll;
+pub mod exec;
 pub mod file_lock;
 pub mod futex;
 mod futex_pi;
 pub mod ipc;
 mod kernel_wait;
+pub mod lookup;
 pub mod mapping;
+pub mod misuse;
 pub mod mutex;
 pub mod new_identity;
 pub mod once;
@@ -27,10 +31,13 @@ pub mod open;
 pub mod poll;
 pub mod process;
 pub mod processors;
+pub mod restartable;
 pub mod rwlock;
 pub mod select;
 pub mod semaphore;
 pub mod signal;
+pub mod signal_send;
+pub mod signal_wait;
 pub mod socket;
 pub mod spin_lock;
 pub mod splice;
@@ -41,25 +48,16 @@ pub mod thread_attributes;
 pub mod thread_keys;
 pub mod tick;
 pub mod time;
+pub mod timer;
 mod trapped;
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-extern "C" {
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn __errno_location() -> *mut c_int;
-}
+use crate::os::objects::next_definition;
 
-/// Finds the next definition of a function after ours.
-///
-/// # Safety
-/// `name` must be ended by a zero.
-#[cold]
-pub unsafe fn next_definition(name: &'static c_char) -> usize {
-    const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
-    // SAFETY: the caller's promise.
-    unsafe { dlsym(RTLD_NEXT, name) as usize }
+extern "C" {
+    fn __errno_location() -> *mut c_int;
 }
 
 /// Where errno is, in bytes from the thread pointer: the same for all threads, because libc is there from
@@ -107,7 +105,7 @@ pub fn result(r: isize) -> isize {
 }
 
 /// A function of the real library. All of them lie in one section, so that they can be found at
-/// start-up: looking for one later takes the loader's lock, which a parked thread may hold.
+/// start-up.
 // Aligned to its size, so that the section is an array.
 #[repr(C, align(16))]
 pub struct Real {
@@ -130,17 +128,10 @@ impl Real {
     #[cold]
     fn look(&self) -> usize {
         // SAFETY: the macro ends the name with a zero.
-        let found = unsafe { next_definition(self.name) };
+        let found = next_definition(unsafe { core::ffi::CStr::from_ptr(self.name) });
         self.found.store(found, core::sync::atomic::Ordering::Relaxed);
         found
     }
-}
-
-/// Whether a function of this name allocates or frees.
-fn is_of_heap(name: &'static c_char) -> bool {
-    // SAFETY: names are ended by a zero.
-    let name = unsafe { core::ffi::CStr::from_ptr(name) };
-    [c"malloc", c"free", c"calloc", c"realloc"].contains(&name)
 }
 
 /// Finds all functions of the real library.
@@ -153,23 +144,17 @@ pub fn find_all() {
     }
     // SAFETY: the linker puts the two symbols around the section, which holds nothing else.
     unsafe {
-        // A function that this libc does not have makes dlsym free an error message: by then the functions of the
-        // heap must have been found, or looking for them would not end.
-        for heap in [true, false] {
-            let mut at = &raw const START;
-            while at < &raw const STOP {
-                if heap == is_of_heap((*at).name) {
-                    (*at).address();
-                }
-                at = at.add(1);
-            }
+        let mut at = &raw const START;
+        while at < &raw const STOP {
+            (*at).address();
+            at = at.add(1);
         }
     }
 }
 
-/// The real function of a name.
-macro_rules! real {
-    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {{
+/// The address of the real function of a name; 0 when this libc does not have it.
+macro_rules! real_address {
+    ($name:ident) => {{
         // Used as a whole: the optimiser must not split it.
         #[used]
         #[link_section = "raddle_real"]
@@ -178,25 +163,36 @@ macro_rules! real {
             name: unsafe { &*concat!(stringify!($name), "\0").as_ptr().cast() },
             found: ::core::sync::atomic::AtomicUsize::new(0),
         };
-        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(REAL.address())
+        REAL.address()
     }};
+}
+pub(crate) use real_address;
+
+/// The real function of a name.
+macro_rules! real {
+    ($name:ident: fn($($arg:ty),*) $(-> $ret:ty)?) => {
+        ::core::mem::transmute::<usize, unsafe extern "C-unwind" fn($($arg),*) $(-> $ret)?>(
+            $crate::points::real_address!($name)
+        )
+    };
 }
 pub(crate) use real;
 
 /// Interposes functions. The body sees the calling thread; without control the real function is
-/// called. The functions may be unwound through by cancellation and exceptions, so they must not
+/// called, after what stands behind `before`, which is for what a constructor of the program does. The functions may be unwound through by cancellation and exceptions, so they must not
 /// keep anything that needs to be dropped when that happens.
 macro_rules! interpose {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block)*) => {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block $(before $early:block)?)*) => {
         $(
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
             // Nothing follows the call of a function that never returns.
-            #[allow(unreachable_code, clippy::diverging_sub_expression)]
+            #[allow(unreachable_code, unused_variables, clippy::diverging_sub_expression)]
             pub unsafe extern "C-unwind" fn $name($($arg: $type),*) $(-> $ret)? {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
                     let Some(me) = $crate::control::current() else {
+                        $($early)?
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
                     let _leave = $crate::control::LeaveOnDrop::armed();
@@ -204,7 +200,12 @@ macro_rules! interpose {
                         $crate::points::cancel::act_on_cancel(me);
                     }
                     let $me = me;
-                    $body
+                    let result = $body;
+                    // The thread may have been cancelled while it waited.
+                    if $crate::points::cancel::must_stop_now(me) {
+                        $crate::points::cancel::act_on_cancel(me);
+                    }
+                    result
                 }
             }
         )*
@@ -232,14 +233,25 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
             libc::SYS_clock_gettime => kernel(time::clock_gettime(a as c_int, b as *mut _) as isize),
             libc::SYS_gettimeofday => kernel(time::gettimeofday(a as *mut _, b as *mut _) as isize),
             libc::SYS_time => time::time(a as *mut _) as isize,
+            libc::SYS_alarm => alarm::alarm(a as c_uint) as isize,
+            libc::SYS_setitimer => kernel(alarm::setitimer(a as c_int, b as *const _, c as *mut _) as isize),
+            libc::SYS_getitimer => kernel(alarm::getitimer(a as c_int, b as *mut _) as isize),
             libc::SYS_rt_sigaction => signal::kernel_action(a as c_int, b as *const _, c as *mut _),
             libc::SYS_rt_sigprocmask => signal::change_mask(me, a as c_int, b as *const _, c as *mut _),
-            libc::SYS_kill => signal::send_to_process(me, a as c_int, b as c_int),
-            libc::SYS_tgkill => signal::send_to_thread(me, a as c_int, b as c_int, c as c_int),
-            libc::SYS_tkill => signal::send_to_thread(me, crate::os::sys::getpid(), a as c_int, b as c_int),
+            libc::SYS_rt_sigpending if b == 8 => signal::pending(me, a as *mut _),
+            libc::SYS_kill => signal_send::send_to_process(me, a as c_int, b as c_int),
+            libc::SYS_tgkill => signal_send::send_to_thread(me, a as c_int, b as c_int, c as c_int),
+            libc::SYS_tkill => signal_send::send_to_any_thread(me, a as c_int, b as c_int),
+            libc::SYS_rt_sigqueueinfo => signal_send::queue_to_process(me, a as c_int, b as c_int, c as *const _),
             libc::SYS_rt_tgsigqueueinfo => {
-                return signal::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _);
+                signal_send::queue_to_thread(me, a as c_int, b as c_int, c as c_int, d as *const _)
             }
+            libc::SYS_signalfd | libc::SYS_signalfd4 => {
+                crate::signals::lend::are_shown();
+                return None;
+            }
+            libc::SYS_execve => exec::replace(me, *request, 0),
+            libc::SYS_execveat => exec::replace(me, *request, 1),
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);
                 b as isize

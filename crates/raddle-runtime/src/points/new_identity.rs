@@ -1,6 +1,7 @@
 //! Gives new threads their identities on fibers: pooled ones, or ones that libc really makes now.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::ThreadId;
 use raddle_protocol::Stacks;
@@ -22,13 +23,28 @@ unsafe fn plain_stacks(attributes: *const c_void) -> Option<Stacks> {
         extension: usize,
     }
     const DETACHED: c_int = 1;
+    let default_is_known = !DEFAULTS_CHANGED.load(Ordering::Relaxed);
     if attributes.is_null() {
-        return Some(Stacks { size: 0, guard: 4096, count: 1 });
+        return default_is_known.then_some(Stacks { size: 0, guard: 4096, count: 1 });
     }
     // SAFETY: the caller's attributes.
     let wanted = unsafe { &*attributes.cast::<Attributes>() };
-    let plain = wanted.flags & !DETACHED == 0 && wanted.stack == 0 && wanted.extension == 0;
+    let known = default_is_known || wanted.size != 0;
+    let plain = known && wanted.flags & !DETACHED == 0 && wanted.stack == 0 && wanted.extension == 0;
     plain.then_some(Stacks { size: wanted.size as u64, guard: wanted.guard as u32, count: 1 })
+}
+
+/// The program has chosen other defaults for new threads, which pooled identities do not have.
+static DEFAULTS_CHANGED: AtomicBool = AtomicBool::new(false);
+
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn pthread_setattr_default_np(attributes: *const c_void) -> c_int {
+    // SAFETY: the caller's attributes.
+    let error = unsafe { real!(pthread_setattr_default_np: fn(*const c_void) -> c_int)(attributes) };
+    if error == 0 {
+        DEFAULTS_CHANGED.store(true, Ordering::Relaxed);
+    }
+    error
 }
 
 /// Counts the stacks of the run's threads, for the next runs.

@@ -5,6 +5,7 @@ use core::mem::transmute;
 
 use raddle_core::{Event, EventKind};
 
+use super::cancel::act_on_cancel;
 use crate::control::{parallel, scheduler, unlocked, wait_through};
 use crate::model::once::Once;
 use crate::scheduler::clock::NEVER;
@@ -37,7 +38,10 @@ unsafe extern "C-unwind" fn run_outside() {
 
 interpose! {
     fn pthread_once(control: *mut Once, routine: unsafe extern "C-unwind" fn()) -> c_int |me| {
-        wait_through(me, Event::new(EventKind::Once, control as usize), Wait::Once(control), NEVER);
+        let event = Event::new(EventKind::Once, control as usize);
+        if wait_through(me, event, Wait::Once(control), NEVER) == Wake::Cancelled {
+            act_on_cancel(me);
+        }
         if !(*control).done() {
             keep_out(control as usize);
         }

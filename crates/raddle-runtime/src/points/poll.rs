@@ -6,16 +6,17 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
 use libc::{nfds_t, pollfd, timespec, EINVAL};
-use raddle_core::{Event, EventKind, ThreadId};
+use raddle_core::{Event, EventKind};
 
 use super::kernel_wait::{conclude, AfterHandler, CallResult, Caller, Cancelled, INTERRUPTED};
-use super::signal::set_mask;
+use super::signal::{handle_pending, Masked};
 use super::time::{from_now, nanoseconds, valid};
 use crate::control::{scheduler, state};
 use crate::model::descriptor::key;
 use crate::os::sys;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
+use crate::signals::lend::lent;
 use crate::{interpose, real, syscall};
 
 /// The deadline of a call that does not wait.
@@ -53,36 +54,6 @@ pub(super) fn left(deadline: u64) -> u64 {
     deadline.saturating_sub(unsafe { scheduler() }.clock.now())
 }
 
-/// The signal mask of the calling thread, changed for one call.
-struct Masked {
-    me: ThreadId,
-    before: Option<u64>,
-}
-
-impl Masked {
-    /// Sets the mask, if there is one; handlers of what it lets through run at once.
-    unsafe fn set(me: ThreadId, mask: *const u64) -> Masked {
-        if mask.is_null() {
-            return Masked { me, before: None };
-        }
-        // SAFETY: the caller's mask; the baton.
-        unsafe {
-            let before = scheduler().threads[me.index()].signal_mask;
-            set_mask(me, *mask);
-            Masked { me, before: Some(before) }
-        }
-    }
-}
-
-impl Drop for Masked {
-    fn drop(&mut self) {
-        if let Some(before) = self.before {
-            // SAFETY: the caller holds the baton.
-            unsafe { set_mask(self.me, before) };
-        }
-    }
-}
-
 /// Asks, waits and asks again: how all of these calls work. `ask` says what the call returns, 0 when
 /// nothing is ready; `wait` waits until that may have changed.
 pub(super) unsafe fn until_ready<T>(
@@ -96,18 +67,25 @@ pub(super) unsafe fn until_ready<T>(
 ) -> CallResult {
     let caller = caller.point(EventKind::Poll, object)?;
     // SAFETY: the caller's mask.
-    let _masked = unsafe { Masked::set(caller.me, mask) };
+    let _masked = unsafe { mask.as_ref().map(|mask| Masked::set(caller.me, *mask)) };
     loop {
-        let result = ask(asked);
+        let result = lent(caller.me, || ask(asked));
         if result != 0 {
             return Ok(result);
         }
+        // Only what is not ready waits, and lets through what its mask does.
+        handle_pending(caller.me);
         if deadline == AT_ONCE {
             caller.made_no_progress();
-            return Ok(if caller.is_interrupted(AfterHandler::Fail) { INTERRUPTED } else { 0 });
+        }
+        if caller.is_interrupted(AfterHandler::Fail) {
+            return Ok(INTERRUPTED);
+        }
+        if deadline == AT_ONCE {
+            return Ok(0);
         }
         match wait(asked, caller)? {
-            Wake::TimedOut => return Ok(ask(asked)),
+            Wake::TimedOut => return Ok(lent(caller.me, || ask(asked))),
             Wake::Interrupted => return Ok(INTERRUPTED),
             _ => {}
         }

@@ -8,13 +8,24 @@ use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::Escape;
 
 use super::cancel::{act_on_cancel, cancel_is_due};
+use super::misuse::{self, destroys};
 use super::time::{deadline, valid};
 use super::{errno, fail};
 use crate::control::{call_real, point, scheduler, wait};
+use crate::model::mutex::Damage;
 use crate::model::semaphore::Semaphore;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Polled, Wait, Wake};
 use crate::{interpose, race, real};
+
+/// Ends the run if the semaphore is destroyed.
+#[inline]
+unsafe fn inspect(me: ThreadId, semaphore: *mut Semaphore, kind: EventKind) {
+    // SAFETY: the caller's semaphore.
+    if unsafe { (*semaphore).destroyed() } {
+        misuse::report(me, semaphore as usize, "semaphore", kind, Damage::Destroyed);
+    }
+}
 
 /// Takes a unit; 0 or an error number. `Err` means that the thread is to be cancelled.
 unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result<c_int, ()> {
@@ -33,7 +44,13 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
             } else {
                 wait(me, Event::new(EventKind::SemWait, semaphore as usize), Wait::Semaphore(semaphore), deadline)
             };
-            if wake != Wake::Interrupted || !scheduler().threads[me.index()].restarts {
+            // As a futex: with a time-out the wait does not restart.
+            if wake == Wake::Interrupted && deadline == NEVER && scheduler().threads[me.index()].restarts {
+                continue;
+            }
+            inspect(me, semaphore, EventKind::SemWait);
+            // Not there after all: the program has written to it, or code outside control has taken it.
+            if wake != Wake::Go || shared || (*semaphore).try_take() == 0 {
                 break wake;
             }
         };
@@ -48,7 +65,6 @@ unsafe fn take(me: ThreadId, semaphore: *mut Semaphore, deadline: u64) -> Result
         }
         race::acquire(me, semaphore as usize);
         if !shared {
-            (*semaphore).try_take();
             scheduler().changed(semaphore as usize);
         }
         Ok(0)
@@ -86,6 +102,35 @@ fn outcome(error: c_int) -> c_int {
     }
 }
 
+/// sem_destroy, which is called from `place`.
+unsafe extern "C-unwind" fn destroy(semaphore: *mut Semaphore, place: usize) -> c_int {
+    // SAFETY: the caller's semaphore. The real function does nothing.
+    unsafe {
+        misuse::destroy(semaphore as usize, place, |me| {
+            if me.is_some() {
+                (*semaphore).set_destroyed(true);
+            }
+            real!(sem_destroy: fn(*mut Semaphore) -> c_int)(semaphore)
+        })
+    }
+}
+
+destroys! {
+    sem_destroy(Semaphore) => destroy;
+}
+
+#[cfg_attr(not(test), no_mangle)]
+pub unsafe extern "C-unwind" fn sem_init(semaphore: *mut Semaphore, shared: c_int, value: u32) -> c_int {
+    // SAFETY: the caller's memory.
+    unsafe {
+        let result = real!(sem_init: fn(*mut Semaphore, c_int, u32) -> c_int)(semaphore, shared, value);
+        if result == 0 {
+            (*semaphore).set_destroyed(false);
+        }
+        result
+    }
+}
+
 interpose! {
     fn sem_wait(semaphore: *mut Semaphore) -> c_int |me| {
         match take(me, semaphore, NEVER) {
@@ -95,7 +140,7 @@ interpose! {
     }
 
     fn sem_timedwait(semaphore: *mut Semaphore, time: *const timespec) -> c_int |me| {
-        if !valid(time) && !(*semaphore).ready() {
+        if !valid(time) {
             return fail(EINVAL);
         }
         match take(me, semaphore, deadline(libc::CLOCK_REALTIME, time)) {
@@ -105,7 +150,7 @@ interpose! {
     }
 
     fn sem_clockwait(semaphore: *mut Semaphore, clock: c_int, time: *const timespec) -> c_int |me| {
-        if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || (!valid(time) && !(*semaphore).ready()) {
+        if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || !valid(time) {
             return fail(EINVAL);
         }
         match take(me, semaphore, deadline(clock, time)) {
@@ -116,6 +161,7 @@ interpose! {
 
     fn sem_trywait(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemTry, semaphore as usize);
+        inspect(me, semaphore, EventKind::SemTry);
         let error = if (*semaphore).shared() {
             if real!(sem_trywait: fn(*mut Semaphore) -> c_int)(semaphore) == 0 { 0 } else { errno() }
         } else {
@@ -134,6 +180,7 @@ interpose! {
 
     fn sem_post(semaphore: *mut Semaphore) -> c_int |me| {
         point(me, EventKind::SemPost, semaphore as usize);
+        inspect(me, semaphore, EventKind::SemPost);
         race::release(me, semaphore as usize);
         if (*semaphore).shared() {
             scheduler().outside_touched = true;

@@ -2,36 +2,46 @@
 //! synchronization): a breakpoint at the function's first byte and, during a call, one where it
 //! returns to.
 //!
-//! At a breakpoint the thread passes a schedule point; then the original byte is put back, one
-//! instruction is stepped over with the trap flag, and the breakpoint returns. No other thread runs in
-//! between, because the thread holds the baton and a single step is not a schedule point. The ABI tells
-//! the first arguments at the one place and the value at the other.
+//! At a breakpoint the thread passes a schedule point; then the instruction below it is executed out of line, so
+//! that the breakpoint stays where it is while other threads run. The ABI tells the first arguments at the one place
+//! and the value at the other.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::{EventKind, ThreadId};
-use raddle_protocol::settings::SYNC_FUNCTIONS;
 use raddle_protocol::threads::ARGUMENTS;
 use raddle_protocol::NamedCall;
 
-use crate::control::{current, point, scheduler, LeaveOnDrop};
-use crate::os::sys;
-use crate::syscall;
+use crate::control::{self, current, point, scheduler, LeaveOnDrop, Mode};
+use crate::os::out_of_line::{self, Copy as Displaced, SLOTS};
+use crate::process::failure;
 
 const BREAKPOINT: u8 = 0xcc;
-const TRAP_FLAG: i64 = 0x100;
 
 /// The most calls in progress; of others, the ends are not seen.
 const CALLS: usize = 256;
 
-/// A place with a breakpoint.
+/// A place with a breakpoint, which stays: setting one is slow, and a thread may be about to execute the instruction.
 #[derive(Clone, Copy)]
 struct Site {
-    address: usize,
-    byte: u8,
-    /// Calls that return to it; a function's first byte stays for ever.
-    users: usize,
+    below: Displaced,
+    /// The first byte of a named function.
+    is_function: bool,
+    /// The first byte of a function at whose calls the threads are looked at.
+    is_look: bool,
+}
+
+/// Why there is a breakpoint.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watched {
+    /// A named function begins here.
+    Function,
+    /// The threads are looked at when this function is called.
+    Look,
+    /// A call returns to it.
+    Return,
 }
 
 /// A call that has not returned.
@@ -48,7 +58,7 @@ struct Call {
 
 /// The breakpoints and the calls.
 struct Patched {
-    site: [Site; SYNC_FUNCTIONS + CALLS],
+    site: [Option<Site>; SLOTS],
     sites: usize,
     call: [Call; CALLS],
     calls: usize,
@@ -56,36 +66,48 @@ struct Patched {
     /// oldest are forgotten.
     done: [(Call, u64); CALLS],
     dones: usize,
-    /// The place whose instruction is being stepped over; 0 for none.
-    stepping: usize,
 }
 
 struct Cell(UnsafeCell<Patched>);
 
-// SAFETY: touched by the holder of the baton only.
+// SAFETY: touched by the holder of `LOCK` only.
 unsafe impl Sync for Cell {}
 
-const NO_SITE: Site = Site { address: 0, byte: 0, users: 0 };
+/// Breakpoints are met in calls of the real library and by threads that are not ours, too.
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+/// Calls a function with the books. It passes no point.
+fn with_books<R>(act: impl FnOnce(&mut Patched) -> R) -> R {
+    // In a forked child there is one thread at first, and the lock may be another's.
+    let alone = control::mode() == Mode::PassThrough;
+    while !alone && LOCK.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        core::hint::spin_loop();
+    }
+    // SAFETY: this thread has the lock.
+    let result = act(unsafe { &mut *PATCHED.0.get() });
+    LOCK.store(false, Ordering::Release);
+    result
+}
+
 const NO_CALL: Call = Call { thread: ThreadId::MAIN, function: 0, arguments: [0; ARGUMENTS], back: 0, sp: 0 };
 
 static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
-    site: [NO_SITE; SYNC_FUNCTIONS + CALLS],
+    site: [None; SLOTS],
     sites: 0,
     call: [NO_CALL; CALLS],
     calls: 0,
     done: [(NO_CALL, 0); CALLS],
     dones: 0,
-    stepping: 0,
 }));
-
-const FOR_EVER: usize = 1 << 32;
 
 /// Sets the breakpoints of this run. Addresses come from the command line, which reads the
 /// program's symbols; they count from where the program was loaded.
 #[inline(always)]
 pub fn start_run() {
     // SAFETY: there is one thread.
-    if unsafe { scheduler() }.settings().sync_offsets[0] != 0 {
+    let settings = unsafe { scheduler() }.settings();
+    // They are places in the program that raddle has started, not in one that took its place.
+    if (settings.sync_offsets[0] != 0 || settings.look_offset != 0) && !crate::control::is_successor() {
         set_breakpoints();
     }
 }
@@ -94,50 +116,51 @@ pub fn start_run() {
 #[inline(never)]
 fn set_breakpoints() {
     // SAFETY: there is one thread.
-    unsafe {
-        let offsets = scheduler().settings().sync_offsets;
-        let patched = &mut *PATCHED.0.get();
-        let base = crate::dispatch::text::program_base();
-        (patched.sites, patched.calls, patched.dones) = (0, 0, 0);
-        for offset in offsets.into_iter().filter(|&offset| offset != 0) {
-            patched.watch(base + offset as usize, FOR_EVER);
+    // SAFETY: there is one thread.
+    let settings = unsafe { scheduler() }.settings();
+    let (offsets, look) = (settings.sync_offsets, settings.look_offset as usize);
+    let base = crate::dispatch::text::program_base();
+    let set = with_books(|patched| {
+        (patched.calls, patched.dones) = (0, 0);
+        let mut functions = offsets.into_iter().filter(|&offset| offset != 0);
+        let room = out_of_line::make_room(base);
+        if room && look != 0 {
+            // What cannot be looked at is only missing from the report.
+            // SAFETY: the first byte of a function of the program.
+            unsafe { patched.watch(base + look, Watched::Look) };
         }
+        // SAFETY: as above.
+        room && functions.all(|offset| unsafe { patched.watch(base + offset as usize, Watched::Function) })
+    });
+    if !set {
+        failure::internal(format_args!("no breakpoint can be set at the functions of --sync-function"));
     }
 }
 
 impl Patched {
     fn find(&mut self, address: usize) -> Option<&mut Site> {
-        self.site[..self.sites].iter_mut().find(|site| site.address == address)
+        self.site[..self.sites].iter_mut().flatten().find(|site| site.below.address() == address)
     }
 
-    /// Sets a breakpoint, or notes another user of one that is there.
-    unsafe fn watch(&mut self, address: usize, users: usize) {
-        if let Some(site) = self.find(address) {
-            site.users += users;
-        } else if self.sites < self.site.len() {
-            // SAFETY: the program's text.
-            unsafe {
-                self.site[self.sites] = Site { address, byte: *(address as *const u8), users };
+    /// Sets a breakpoint, unless there is one. Returns whether there is one now.
+    unsafe fn watch(&mut self, address: usize, why: Watched) -> bool {
+        let at = match self.site[..self.sites].iter().flatten().position(|site| site.below.address() == address) {
+            Some(at) => at,
+            None if self.sites == SLOTS => return false,
+            None => {
+                let Some(below) = out_of_line::prepare(address) else { return false };
+                self.site[self.sites] = Some(Site { below, is_function: false, is_look: false });
                 self.sites += 1;
-                write_byte(address, BREAKPOINT);
+                // SAFETY: the program's text, before an instruction.
+                unsafe { out_of_line::write(address, &[BREAKPOINT]) };
+                self.sites - 1
             }
+        };
+        if let Some(site) = &mut self.site[at] {
+            site.is_function |= why == Watched::Function;
+            site.is_look |= why == Watched::Look;
         }
-    }
-
-    /// A call no longer returns to a place.
-    unsafe fn leave(&mut self, address: usize) {
-        let Some(site) = self.find(address) else { return };
-        site.users -= 1;
-        if site.users == 0 {
-            let byte = site.byte;
-            let last = self.site[self.sites - 1];
-            if let Some(site) = self.find(address) {
-                *site = last;
-            }
-            self.sites -= 1;
-            // SAFETY: the program's text.
-            unsafe { write_byte(address, byte) };
-        }
+        true
     }
 
     /// Notes what a call has returned.
@@ -160,15 +183,13 @@ impl Patched {
 
     /// Forgets the calls of a thread that stood at `sp` or below: exceptions and longjmp leave without a
     /// return.
-    unsafe fn forget(&mut self, thread: ThreadId, sp: usize) {
+    fn forget(&mut self, thread: ThreadId, sp: usize) {
         let mut i = 0;
         while i < self.calls {
             let call = self.call[i];
             if call.thread == thread && call.sp <= sp {
                 self.calls -= 1;
                 self.call.copy_within(i + 1..self.calls + 1, i);
-                // SAFETY: the caller's promise.
-                unsafe { self.leave(call.back) };
             } else {
                 i += 1;
             }
@@ -178,18 +199,18 @@ impl Patched {
 
 /// The innermost call of a thread that has not returned.
 pub fn of(thread: ThreadId) -> NamedCall {
-    // SAFETY: the caller holds the baton.
-    let patched = unsafe { &*PATCHED.0.get() };
-    let call = patched.call[..patched.calls].iter().rfind(|call| call.thread == thread);
-    call.map_or(NamedCall::default(), |call| call.named(0))
+    with_books(|patched| {
+        let call = patched.call[..patched.calls].iter().rfind(|call| call.thread == thread);
+        call.map_or(NamedCall::default(), |call| call.named(0))
+    })
 }
 
 /// The call that has returned to a thread last, if it has made none since.
 pub fn returned_to(thread: ThreadId) -> NamedCall {
-    // SAFETY: the caller holds the baton.
-    let patched = unsafe { &*PATCHED.0.get() };
-    let done = patched.done[..patched.dones].iter().find(|(call, _)| call.thread == thread);
-    done.map_or(NamedCall::default(), |(call, value)| call.named(*value))
+    with_books(|patched| {
+        let done = patched.done[..patched.dones].iter().find(|(call, _)| call.thread == thread);
+        done.map_or(NamedCall::default(), |(call, value)| call.named(*value))
+    })
 }
 
 impl Call {
@@ -199,83 +220,69 @@ impl Call {
     }
 }
 
-/// Changes a byte of the program's text, whatever its protection.
-unsafe fn write_byte(address: usize, byte: u8) {
-    // SAFETY: the kernel copies one byte; the page becomes the process's own.
-    unsafe {
-        let fd = syscall!(sys::SYS_open, c"/proc/self/mem".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC);
-        syscall!(libc::SYS_pwrite64, fd, &byte as *const u8, 1, address);
-        syscall!(libc::SYS_close, fd);
-    }
-}
-
 /// SIGTRAP. Returns whether it was one of our breakpoints or steps.
 pub unsafe fn on_trap(context: *mut c_void) -> bool {
-    // SAFETY: the kernel's context of this signal; the thread that traps holds the baton. The books are taken
-    // anew after the point, where others may have changed them.
+    // SAFETY: the kernel's context of this signal. The books are taken anew after the point, where others may have
+    // changed them.
     unsafe {
         let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
-        let (rip, flags) = (libc::REG_RIP as usize, libc::REG_EFL as usize);
-        let patched = PATCHED.0.get();
-        if (*patched).stepping != 0 && registers[flags] & TRAP_FLAG != 0 {
-            let address = core::mem::take(&mut (*patched).stepping);
-            // The last call that returned here has taken the breakpoint with it.
-            if (*patched).find(address).is_some() {
-                write_byte(address, BREAKPOINT);
-            }
-            registers[flags] &= !TRAP_FLAG;
+        if out_of_line::stepped(registers) {
             return true;
         }
-        let address = registers[rip] as usize - 1;
-        let Some(site) = (*patched).find(address) else { return false };
-        let (byte, is_function) = (site.byte, site.users >= FOR_EVER);
+        let address = registers[libc::REG_RIP as usize] as usize - 1;
+        let Some(site) = with_books(|patched| patched.find(address).copied()) else { return false };
         if let Some(me) = current() {
             let _leave = LeaveOnDrop::armed();
             let sp = registers[libc::REG_RSP as usize] as usize;
-            if is_function {
+            if site.is_look {
+                // For whoever walks the stack, the first instruction has not run.
+                registers[libc::REG_RIP as usize] = address as i64;
+                failure::look(scheduler(), me);
+            }
+            if site.is_function {
                 point(me, EventKind::Call, address);
                 let arguments = REGISTERS.map(|register| registers[register as usize] as u64);
-                called(me, address, sp, arguments);
-            } else if let Some(call) = returned(me, address, sp) {
-                (*patched).note(call, registers[libc::REG_RAX as usize] as u64);
-                point(me, EventKind::Return, call.function);
+                with_books(|patched| called(patched, me, address, sp, arguments));
+            } else {
+                let value = registers[libc::REG_RAX as usize] as u64;
+                if let Some(call) = with_books(|patched| returned(patched, me, address, sp, value)) {
+                    point(me, EventKind::Return, call.function);
+                }
             }
         }
-        write_byte(address, byte);
-        (*patched).stepping = address;
-        registers[rip] = address as i64;
-        registers[flags] |= TRAP_FLAG;
+        site.below.execute(registers);
         true
     }
+}
+
+/// A fault of the program's: it stands where the program put the instruction.
+pub unsafe fn on_fault(context: *mut c_void) {
+    // SAFETY: the kernel's context of this signal.
+    out_of_line::faulted(unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs });
 }
 
 const REGISTERS: [i32; ARGUMENTS] =
     [libc::REG_RDI, libc::REG_RSI, libc::REG_RDX, libc::REG_RCX, libc::REG_R8, libc::REG_R9];
 
 /// A function is about to run, with its return address at `sp`.
-unsafe fn called(me: ThreadId, function: usize, sp: usize, arguments: [u64; ARGUMENTS]) {
-    // SAFETY: the caller holds the baton; the program's own stack.
+unsafe fn called(patched: &mut Patched, me: ThreadId, function: usize, sp: usize, arguments: [u64; ARGUMENTS]) {
+    // SAFETY: the program's own stack, and its text.
     unsafe {
-        let patched = &mut *PATCHED.0.get();
         let (back, sp) = (*(sp as *const usize), sp + 8);
         patched.forget(me, sp);
         patched.forget_done(me);
-        if patched.calls < CALLS {
+        if patched.calls < CALLS && patched.watch(back, Watched::Return) {
             patched.call[patched.calls] = Call { thread: me, function, arguments, back, sp };
             patched.calls += 1;
-            patched.watch(back, 1);
         }
     }
 }
 
-/// A function may have returned to `back`: which call. Others may have come there by another way.
-unsafe fn returned(me: ThreadId, back: usize, sp: usize) -> Option<Call> {
-    // SAFETY: the caller holds the baton.
-    unsafe {
-        let patched = &mut *PATCHED.0.get();
-        let calls = &patched.call[..patched.calls];
-        let call = *calls.iter().find(|call| call.thread == me && call.back == back && call.sp == sp)?;
-        patched.forget(me, sp);
-        Some(call)
-    }
+/// A function may have returned to `back`: which call, with what value. Others may have come there by another way.
+fn returned(patched: &mut Patched, me: ThreadId, back: usize, sp: usize, value: u64) -> Option<Call> {
+    let calls = &patched.call[..patched.calls];
+    let call = *calls.iter().find(|call| call.thread == me && call.back == back && call.sp == sp)?;
+    patched.forget(me, sp);
+    patched.note(call, value);
+    Some(call)
 }

@@ -6,9 +6,12 @@
 //!
 //! The virtual clock moves on by the CPU time that the thread has used, no more and no less: whether it spins or computes
 //! is not known, and a thread that sleeps beside one that computes must not wake up too early.
+//!
+//! A signal that has come from outside is delivered by the next tick that finds the thread where the last one did.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
@@ -16,9 +19,10 @@ use raddle_protocol::Escape;
 use crate::access::spin_loop;
 use crate::control::{self, current, scheduler, LeaveOnDrop};
 use crate::dispatch::text::own_contains;
-use crate::points::{errno, set_errno};
-use crate::signals::action::install;
-use crate::syscall;
+use crate::os::sys;
+use crate::points::{errno, restartable, set_errno};
+use crate::signals::action;
+use crate::{signals, syscall};
 
 /// CPU time between two ticks.
 const TICK_MICROSECONDS: i64 = 10_000;
@@ -49,13 +53,13 @@ static WATCH: Cell = Cell(UnsafeCell::new(Watch { points: u64::MAX, silent: 0, o
 impl Watch {
     /// A tick at which the run has passed so many points. Returns for how many ticks the running thread has been
     /// silent, if that is long enough to preempt it.
-    fn tick(&mut self, points: u64) -> Option<u64> {
+    fn tick(&mut self, points: u64, hurries: bool) -> Option<u64> {
         if self.points != points {
             (self.points, self.silent) = (points, 0);
             return None;
         }
         self.silent += 1;
-        (self.silent >= PATIENCE >> self.preempted.min(4)).then_some(self.silent)
+        (hurries || self.silent >= PATIENCE >> self.preempted.min(4)).then_some(self.silent)
     }
 
     /// A thread is preempted. Returns whether that is to count as an operation without progress.
@@ -68,32 +72,146 @@ impl Watch {
     }
 }
 
+/// What the kernel says of the signal of a timer: of the one that setitimer arms, and of one that timer_create has made.
+const SI_KERNEL: c_int = 0x80;
+/// See [`SI_KERNEL`].
+const SI_TIMER: c_int = -2;
+
+/// A signal from outside waits for the next tick or the next look, whichever is first.
+static HURRIES: AtomicBool = AtomicBool::new(false);
+
+/// A tick came on top of another SIGVTALRM, whose handler has not started.
+static DEFERRED: AtomicBool = AtomicBool::new(false);
+
+/// The kernel's timer that ticks while the program has ITIMER_VIRTUAL for itself, plus one; 0 while we have that.
+static OWN_TIMER: AtomicU32 = AtomicU32::new(0);
+
+const NOT_ARMED: libc::itimerval = libc::itimerval {
+    it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+    it_value: libc::timeval { tv_sec: 0, tv_usec: 0 },
+};
+
 fn is_enabled() -> bool {
     control::block().is_some_and(|block| block.settings.flags & flag::NO_TICK == 0)
 }
 
 /// Installs the handler: a fork copies it.
-pub fn prepare() {
+pub fn install() {
     if is_enabled() {
-        install(libc::SIGVTALRM, on_tick as *const () as usize, libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER);
+        signals::reserve(libc::SIGVTALRM);
+        action::install(libc::SIGVTALRM, handler(), libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_NODEFER, 0);
     }
+}
+
+/// Where the kernel starts at a tick.
+pub fn handler() -> usize {
+    on_tick as *const () as usize
 }
 
 /// Starts the timer for this run: a fork does not copy it.
 #[link_section = "raddle_run"]
 pub fn start() {
-    if !is_enabled() {
-        return;
+    if is_enabled() {
+        start_ticking();
     }
-    let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
-    let timer = libc::itimerval { it_interval: tick, it_value: tick };
-    // SAFETY: reads the timer only.
-    unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0) };
 }
 
-unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
+/// Stops it, before another program takes the place of this one: the kernel keeps timers of this kind then.
+pub(super) fn stop() {
+    if has_virtual_timer() {
+        // SAFETY: reads the times only.
+        unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &NOT_ARMED as *const _, 0) };
+    }
+}
+
+/// Ticks from now on.
+fn start_ticking() {
+    let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
+    let timer = libc::itimerval { it_interval: tick, it_value: tick };
+    // SAFETY: reads the times only.
+    unsafe {
+        match OWN_TIMER.load(Ordering::Relaxed) {
+            0 => syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0),
+            own => {
+                let times = [sys::timespec(TICK_MICROSECONDS as u64 * 1000); 2];
+                syscall!(libc::SYS_timer_settime, own - 1, 0, times.as_ptr(), 0)
+            }
+        };
+    }
+}
+
+/// The program uses ITIMER_VIRTUAL itself: from now on another timer ticks. Returns whether it has been ours so far.
+pub fn leave_virtual_timer() -> bool {
+    if !is_enabled() || OWN_TIMER.load(Ordering::Relaxed) != 0 {
+        return false;
+    }
+    /// The kernel's structure: the value, the signal, the kind of notification, and what other kinds need.
+    #[repr(C)]
+    struct Event {
+        value: usize,
+        signal: c_int,
+        kind: c_int,
+        unused: [u64; 6],
+    }
+    let event = Event { value: cookie(), signal: libc::SIGVTALRM, kind: libc::SIGEV_SIGNAL, unused: [0; 6] };
+    // SAFETY: the kernel reads the structures and writes the number.
+    unsafe {
+        let mut timer = 0u32;
+        let clock = libc::CLOCK_PROCESS_CPUTIME_ID;
+        if syscall!(libc::SYS_timer_create, clock, &event as *const _, &mut timer as *mut _) == 0 {
+            OWN_TIMER.store(timer + 1, Ordering::Relaxed);
+            start_ticking();
+        }
+        syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &NOT_ARMED as *const _, 0);
+    }
+    true
+}
+
+/// Whether the program's ITIMER_VIRTUAL, which it has never set, is ours.
+pub fn has_virtual_timer() -> bool {
+    is_enabled() && OWN_TIMER.load(Ordering::Relaxed) == 0
+}
+
+/// What our timer sends along.
+fn cookie() -> usize {
+    &raw const HURRIES as usize
+}
+
+/// Whether a SIGVTALRM is a tick.
+unsafe fn is_tick(info: *const libc::siginfo_t) -> bool {
+    // SAFETY: the kernel's information; a timer sends a value.
+    unsafe {
+        match OWN_TIMER.load(Ordering::Relaxed) {
+            0 => (*info).si_code == SI_KERNEL,
+            _ => (*info).si_code == SI_TIMER && (*info).si_value().sival_ptr as usize == cookie(),
+        }
+    }
+}
+
+/// A signal has come from outside. Points may be far away, or there may never be another one.
+pub fn hurry() {
+    HURRIES.store(true, Ordering::Relaxed);
+}
+
+unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel's context of this signal.
     let at = unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] } as usize;
+    // SAFETY: the kernel's arguments.
+    unsafe {
+        let tick = is_tick(info);
+        if !tick {
+            signals::kernel::on_programs_own(signal, info, context);
+        }
+        if at == handler() {
+            // Two came at once, and the frame of the other one lies below.
+            return DEFERRED.store(tick, Ordering::Relaxed);
+        }
+        if !DEFERRED.swap(false, Ordering::Relaxed) && !tick {
+            return;
+        }
+    }
+    let hurries = HURRIES.load(Ordering::Relaxed) && !control::mailbox().is_empty();
+    HURRIES.store(hurries, Ordering::Relaxed);
     // The runtime is never entered twice; it makes points of its own accord.
     if own_contains(at) {
         return;
@@ -103,14 +221,19 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has accounted for a lease.
+        if restartable::is_inside(me, at) {
+            return;
+        }
         let s = scheduler();
         let watch = &mut *WATCH.0.get();
-        let Some(silent) = watch.tick(s.results().points) else { return };
+        let Some(silent) = watch.tick(s.results().points, hurries) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
+        s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
         s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
         // What it waits for may come from outside.
         s.outside_touched = true;
+        signals::kernel::look(s);
         if watch.preempt() {
             s.made_no_progress(me);
         } else {
@@ -118,9 +241,12 @@ unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, contex
         }
         let points = 1 << s.thread(me).spins.min(MOST_POINTS);
         spin_loop::let_others_go_first(me, points);
+        if scheduler().thread(me).signals != 0 {
+            signals::deliver::deliver(me);
+        }
         set_errno(before);
         if crate::switch::fibers() {
-            crate::signals::fiber::before_return(context);
+            signals::fiber::before_return(context);
         }
     }
 }
@@ -133,7 +259,7 @@ mod tests {
     fn patience(preemptions: usize) -> Vec<u64> {
         let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
         let one = |_| {
-            let ticks = (1..).find(|_| watch.tick(0).is_some());
+            let ticks = (1..).find(|_| watch.tick(0, false).is_some());
             watch.preempt();
             ticks.unwrap_or(0)
         };
@@ -148,6 +274,6 @@ mod tests {
     #[test]
     fn a_point_is_a_sign_of_life() {
         let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
-        assert!((0..1000).all(|tick| watch.tick(tick / 20).is_none()));
+        assert!((0..1000).all(|tick| watch.tick(tick / 20, false).is_none()));
     }
 }

@@ -1,6 +1,7 @@
 //! Clocks, sleeping and yielding, all on the virtual clock.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::sync::atomic::Ordering;
 
 use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
@@ -16,6 +17,8 @@ use crate::scheduler::clock::{Clock, NEVER};
 use crate::scheduler::thread::{Wait, Wake};
 
 const SECOND: u64 = 1_000_000_000;
+/// A number among those of the clocks that stood for one once.
+const NO_CLOCK: c_int = 10;
 
 /// Whether a time has a proper number of nanoseconds.
 pub(super) unsafe fn valid(time: *const timespec) -> bool {
@@ -81,6 +84,17 @@ fn per_process(clock: c_int) -> bool {
     clock < 0 || clock == libc::CLOCK_PROCESS_CPUTIME_ID || clock == libc::CLOCK_THREAD_CPUTIME_ID
 }
 
+/// Why the kernel does not let threads sleep on a clock; 0 if it does.
+fn cannot_sleep(clock: c_int) -> c_int {
+    let now = timespec { tv_sec: 0, tv_nsec: 0 };
+    match clock {
+        libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_BOOTTIME => 0,
+        libc::CLOCK_THREAD_CPUTIME_ID => EINVAL,
+        // SAFETY: sleeps for no time at all.
+        _ => unsafe { -crate::syscall!(libc::SYS_clock_nanosleep, clock, 0, &now as *const _, 0) as c_int },
+    }
+}
+
 /// Reads the virtual clock for the calling thread.
 pub(super) fn read_clock(me: ThreadId) -> u64 {
     sys::answered();
@@ -100,6 +114,10 @@ pub(super) fn read_clock(me: ThreadId) -> u64 {
 
 /// What a clock shows now, also before the run has started; `None`: ask the real one.
 unsafe fn show(clock: c_int) -> Option<u64> {
+    // The kernel does not know it, and says so.
+    if clock > libc::CLOCK_TAI || clock == NO_CLOCK {
+        return None;
+    }
     if per_process(clock) {
         if control::current().is_some() {
             let _leave = LeaveOnDrop::armed();
@@ -121,7 +139,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
         None if control::mode() == control::Mode::Before => {
             let block = control::block()?;
             let before = Clock::starting_at(block.settings.run.realtime);
-            Some(before.show(clock, 0))
+            Some(before.show(clock, block.control.clock.load(Ordering::Relaxed)))
         }
         None => None,
     }
@@ -199,7 +217,7 @@ interpose! {
         let deadline = from_now(u64::from(seconds) * SECOND);
         if sleep_until(me, deadline) {
             let left = deadline.saturating_sub(scheduler().clock.now());
-            return left.div_ceil(SECOND) as c_uint;
+            return (left / SECOND) as c_uint;
         }
         0
     }
@@ -219,13 +237,14 @@ interpose! {
     }
 
     fn clock_nanosleep(clock: c_int, flags: c_int, time: *const timespec, left: *mut timespec) -> c_int |me| {
+        let error = cannot_sleep(clock);
+        if error != 0 {
+            return error;
+        }
         if !valid(time) || (*time).tv_sec < 0 {
             return EINVAL;
         }
         if per_process(clock) {
-            if clock == libc::CLOCK_THREAD_CPUTIME_ID {
-                return EINVAL;
-            }
             return -control::unlocked(me, || crate::syscall!(libc::SYS_clock_nanosleep, clock, flags, time, left)) as c_int;
         }
         let absolute = flags & libc::TIMER_ABSTIME != 0;

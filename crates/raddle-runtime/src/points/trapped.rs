@@ -9,7 +9,9 @@ use raddle_protocol::Escape;
 
 use super::kernel_wait::{Caller, INTERRUPTED};
 use super::splice::{send_file, splice_between, Splice};
-use super::{child, connection, descriptor, descriptor_table, epoll, file_lock, ipc, open, poll, select, socket};
+use super::{
+    child, connection, descriptor, descriptor_table, epoll, file_lock, ipc, open, poll, select, signal_wait, socket,
+};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
@@ -93,6 +95,12 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
             }
             libc::SYS_epoll_create | libc::SYS_epoll_create1 => epoll::epoll_make(caller, number, a as c_int),
             libc::SYS_epoll_ctl => epoll::epoll_change(caller, fd, b as c_int, c as c_int, d),
+
+            libc::SYS_rt_sigsuspend => signal_wait::suspend(caller, Some(*(a as *const u64))),
+            libc::SYS_pause => signal_wait::suspend(caller, None),
+            libc::SYS_rt_sigtimedwait => {
+                signal_wait::wait_for_signal_until(caller, a as *const _, b as *mut _, c as *const _)
+            }
 
             libc::SYS_wait4 => child::wait_for_pid(caller, a as libc::pid_t, b as *mut c_int, c as c_int, d),
             libc::SYS_waitid => {

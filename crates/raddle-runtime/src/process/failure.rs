@@ -11,8 +11,9 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::{Block, OsReason, Outcome, Results, ThreadReport, ThreadState};
 
 use crate::access::lease::Lease;
+use crate::model::mutex::Damage;
 use crate::os::sys;
-use crate::points::sync_function;
+use crate::points::{misuse, sync_function};
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
 use crate::{control, syscall};
@@ -28,10 +29,26 @@ pub fn deadlock(scheduler: &mut Scheduler, me: ThreadId) -> ! {
         // The body of a check has returned: threads that still wait were left behind.
         stop(scheduler, Outcome::ThreadsLeft);
     }
+    if let Some((t, mutex)) = overwritten_mutex(scheduler) {
+        misuse::report(t, mutex, "mutex", scheduler.pending[t.index()].kind, Damage::Overwritten);
+    }
     scheduler.results().thread = u32::from(me.0);
     scheduler.report_no_choice(me);
     scheduler.policy_run_ended();
     stop(scheduler, Outcome::Deadlock)
+}
+
+/// A thread that waits for a mutex that no thread can have locked: its memory holds something else.
+fn overwritten_mutex(scheduler: &Scheduler) -> Option<(ThreadId, usize)> {
+    (0..scheduler.created).map(|i| ThreadId(i as u16)).find_map(|t| {
+        let Wait::Mutex(mutex) = scheduler.threads[t.index()].wait.get() else { return None };
+        // SAFETY: the program keeps an object alive while threads wait for it.
+        let mutex = unsafe { &*mutex };
+        let waits = scheduler.threads[t.index()].life == Life::Alive;
+        let unknown = waits && mutex.held_by_none_of(scheduler.created as u32);
+        // A thread that locked it outside control left its kernel id; before the fork, its creator's.
+        (unknown && !sys::is_own_thread(mutex.real_holder() as i32)).then_some((t, core::ptr::from_ref(mutex) as usize))
+    })
 }
 
 /// Ends the run with an outcome.
@@ -120,8 +137,20 @@ pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
         scheduler.policy_run_ended();
     }
     if outcome != Outcome::Exited {
-        report_threads(scheduler);
+        let is_failure = matches!(outcome, Outcome::Signal | Outcome::Assert);
+        let running = if is_failure { ThreadId(scheduler.results().thread as u16) } else { scheduler.current };
+        report_threads(scheduler, running);
     }
+}
+
+/// Lets the command line look at the threads of a run that goes on.
+#[cold]
+pub fn look(scheduler: &mut Scheduler, me: ThreadId) {
+    scheduler.results().thread = u32::from(me.0);
+    report_threads(scheduler, me);
+    let block = scheduler.shared_block();
+    freeze(block);
+    block.control.release.store(0, Ordering::Release);
 }
 
 /// Puts a message into the results.
@@ -156,20 +185,22 @@ pub fn freeze(block: &Block) {
     }
 }
 
-fn report_threads(scheduler: &mut Scheduler) {
+/// `running` is not the current thread when one crashes behind its last step, which has chosen the next one.
+fn report_threads(scheduler: &mut Scheduler, running: ThreadId) {
     let block = scheduler.block();
     for i in 0..scheduler.created {
         let t = ThreadId(i as u16);
-        let report = report(scheduler, t);
+        let report = report(scheduler, t, running);
         // SAFETY: as many reports as threads.
         unsafe { (*block).threads[i] = report };
     }
 }
 
-fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
+fn report(scheduler: &Scheduler, t: ThreadId, running: ThreadId) -> ThreadReport {
     let thread = &scheduler.threads[t.index()];
     let pending = scheduler.pending[t.index()];
     let state = match thread.life {
+        Life::None | Life::Ended if t == running => ThreadState::Enabled,
         Life::None | Life::Ended => ThreadState::Exited,
         Life::Alive if scheduler.enabled.contains(t) => ThreadState::Enabled,
         Life::Alive if matches!(thread.wait.get(), Wait::Polled(_)) => ThreadState::Outside,
@@ -177,17 +208,18 @@ fn report(scheduler: &Scheduler, t: ThreadId) -> ThreadReport {
     };
     // All fibers are seen through the one OS thread; a parked one has its registers saved.
     let fibers = crate::switch::fibers();
-    let parked = fibers && t != scheduler.current;
+    let parked = fibers && t != running;
     ThreadReport {
         state: state as u8,
         kind: pending.kind as u8,
         holder: holder(scheduler, t).map_or(u16::MAX, |t| t.0),
-        tid: if fibers && thread.tid != 0 { sys::gettid() } else { thread.tid },
+        tid: if thread.tid != 0 && (fibers || t == running) { sys::gettid() } else { thread.tid },
         object: scheduler.address_of_object(t) as u64,
         deadline: thread.deadline,
         name: if fibers { thread.name } else { name(thread.tid) },
         start: thread.start as u64,
         context: if parked { thread.context as u64 } else { 0 },
+        takers: takers(scheduler, t),
         call: sync_function::of(t),
         returned: sync_function::returned_to(t),
     }
@@ -198,6 +230,10 @@ fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
     // SAFETY: the program keeps an object alive while threads wait for it.
     let owner = unsafe {
         match scheduler.threads[t.index()].wait.get() {
+            Wait::Mutex(m) if (*m).protected() => {
+                let holder = |t: &ThreadId| scheduler.threads[t.index()].tid as u32 == (*m).real_holder();
+                return (0..scheduler.created).map(|i| ThreadId(i as u16)).find(holder);
+            }
             Wait::Mutex(m) => (*m).holder(),
             Wait::Read(l) | Wait::Write(l) => (*l).holder(),
             Wait::Join(other) => return Some(other),
@@ -206,6 +242,17 @@ fn holder(scheduler: &Scheduler, t: ThreadId) -> Option<ThreadId> {
     };
     let index = (owner as usize).checked_sub(1)?;
     (index < scheduler.created).then_some(ThreadId(index as u16))
+}
+
+/// The threads that took the word last on which this one waits in a futex, and the word before it.
+fn takers(scheduler: &Scheduler, t: ThreadId) -> [u32; 2] {
+    let word = scheduler.threads[t.index()].futex_word as usize;
+    if word == 0 || !scheduler.notes_lock_words() {
+        return [u32::MAX; 2];
+    }
+    // SAFETY: the calling thread holds the baton.
+    let words = unsafe { &control::state().access.lock_words };
+    [word, word - 4].map(|word| words.taker(word).map_or(u32::MAX, |t| t.0.into()))
 }
 
 /// A thread's name, as the kernel has it.

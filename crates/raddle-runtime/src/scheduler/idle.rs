@@ -66,6 +66,7 @@ impl Scheduler {
         let open = self.polled.iter().any(|t| self.waits_for_outside(t))
             || signals::expected(self)
             || self.foreign_threads
+            || self.open_world && self.waits_for_shared_spin_lock()
             || away;
         // A signal may come from anywhere at any time, so a wait for one does not slow the clock down.
         let slow = open && (away || !self.only_signals());
@@ -84,7 +85,7 @@ impl Scheduler {
 
     /// Looks at every waiting thread again: an object may have been changed by code that we do not
     /// see, such as a real pthread_once that was left by an exception.
-    fn recheck(&mut self) -> bool {
+    pub(super) fn recheck(&mut self) -> bool {
         for i in 0..self.created {
             let t = ThreadId(i as u16);
             let waits = self.threads[i].life == Life::Alive && self.threads[i].wait.get().key() != 0;
@@ -108,7 +109,18 @@ impl Scheduler {
 
     fn only_signals(&mut self) -> bool {
         let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_outside(t);
-        self.polled.iter().all(waits) && !signals::expected(self) && !self.foreign_threads
+        self.polled.iter().all(waits)
+            && !signals::expected(self)
+            && !self.foreign_threads
+            && !(self.open_world && self.waits_for_shared_spin_lock())
+    }
+
+    /// Whether a thread waits for a spin lock that another process may release. The lock does not say so.
+    fn waits_for_shared_spin_lock(&self) -> bool {
+        self.threads[..self.created].iter().any(|thread| match thread.wait.get() {
+            Wait::SpinLock(spin) if thread.life == Life::Alive => crate::os::memory::is_shared(spin as usize),
+            _ => false,
+        })
     }
 
     pub(super) fn waits_for_outside(&self, t: ThreadId) -> bool {

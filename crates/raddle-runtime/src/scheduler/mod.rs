@@ -27,8 +27,10 @@ use raddle_protocol::{Block, Escape, Results, Settings};
 use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
 use crate::model::waiters::Waiters;
+use crate::points::misuse::Destroyed;
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
+use crate::signals::lend::lent;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
 use decide::Decider;
@@ -127,6 +129,8 @@ pub struct Scheduler {
     pub threads: [Thread; MAX_THREADS],
     /// The threads that read the same values again and again, and wait for a change: see `access::spin_loop`.
     pub spinning: EnabledSet,
+    /// Who destroyed which objects.
+    pub destroyed: Destroyed,
 }
 
 /// Makes what follows it start on a page.
@@ -145,6 +149,12 @@ impl Scheduler {
     pub fn settings(&self) -> &Settings {
         // SAFETY: as for `results`.
         unsafe { &(*self.block).settings }
+    }
+
+    /// Whether it is noted who takes which lock.
+    #[inline(always)]
+    pub fn notes_lock_words(&self) -> bool {
+        self.settings().flags & raddle_protocol::settings::flag::LOCK_WORDS != 0
     }
 
     /// The block, for reading and for its atomics.
@@ -268,7 +278,7 @@ impl Scheduler {
                 // SAFETY: on the stack of a thread that waits.
                 let Polled { test, context, .. } = unsafe { *polled };
                 // SAFETY: the context lives on the waiting thread's stack; tests do not block.
-                if !self.threads[t.index()].woken && unsafe { test(context) } {
+                if !self.threads[t.index()].woken && lent(t, || unsafe { test(context) }) {
                     self.wake(t);
                     found = true;
                 }

@@ -79,6 +79,7 @@ impl Scheduler {
         } else if self.open_world {
             // Another process, or a thread that is not ours, may be what is waited for.
             sys::give_way();
+            self.recheck();
         } else {
             self.suspect();
         }

@@ -11,11 +11,12 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use raddle_core::{ThreadId, MAX_THREADS};
 
-use super::Action;
-use crate::control::{self, scheduler, STACKS_ADDRESS};
+use super::action::{libc_restorer, restorer};
+use super::{deliver, fiber, reserved, Action};
+use crate::control::{self, scheduler, state, STACKS_ADDRESS};
 use crate::os::sys;
-use crate::signals::action::restorer;
-use crate::syscall;
+use crate::switch::fibers;
+use crate::{dispatch, syscall};
 
 /// Where the runtime's own alternate stacks lie, by thread.
 const ADDRESS: usize = STACKS_ADDRESS;
@@ -63,58 +64,104 @@ pub fn adopt(me: ThreadId) {
     }
 }
 
-/// In a forked child the calling thread is an ordinary one: it gets its alternate stack back, and its
-/// name.
-pub fn become_child() {
-    // SAFETY: there is one thread; the kernel reads the structures.
-    unsafe {
-        let Some(me) = scheduler().pointers.get(sys::thread_pointer()) else { return };
-        let thread = scheduler().thread(me);
+/// In a forked child the calling thread is an ordinary one: it gets its alternate stack back.
+pub(super) fn give_back(me: ThreadId) {
+    let stack = Program::of(me).in_context();
+    // SAFETY: the kernel reads the structure.
+    unsafe { syscall!(libc::SYS_sigaltstack, &stack as *const _, 0) };
+}
+
+/// The program's alternate stack of a thread disarms itself while a handler runs (SS_AUTODISARM).
+const DISARMS: c_int = 1 << 31;
+
+/// The program's own alternate stack of a thread.
+#[derive(Clone, Copy)]
+pub struct Program {
+    start: usize,
+    /// 0: there is none.
+    size: usize,
+    flags: c_int,
+}
+
+impl Program {
+    /// That of a thread.
+    pub fn of(t: ThreadId) -> Program {
+        // SAFETY: the caller holds the baton.
+        let thread = &unsafe { scheduler() }.threads[t.index()];
         let (start, size) = thread.alternate_stack;
-        let flags = if size == 0 { libc::SS_DISABLE } else { thread.alternate_flags };
-        let stack = libc::stack_t { ss_sp: start as *mut c_void, ss_flags: flags, ss_size: size };
-        syscall!(libc::SYS_sigaltstack, &stack as *const _, 0);
-        syscall!(sys::SYS_prctl, libc::PR_SET_NAME, thread.name.as_ptr(), 0, 0, 0);
+        Program { start, size, flags: thread.alternate_flags }
+    }
+
+    fn store(self, me: ThreadId) {
+        // SAFETY: the caller holds the baton.
+        let thread = unsafe { scheduler() }.thread(me);
+        thread.alternate_stack = (self.start, self.size);
+        thread.alternate_flags = self.flags;
+    }
+
+    /// Whether a thread that stands at `sp` uses it.
+    fn is_used_at(&self, sp: usize) -> bool {
+        self.flags & DISARMS == 0 && self.size != 0 && sp.wrapping_sub(self.start) < self.size
+    }
+
+    /// Where a handler starts that interrupts a thread at `sp`; `None`: on the stack where it stands.
+    pub fn top_for(&self, action: &Action, sp: usize) -> Option<usize> {
+        let switches = action.flags & libc::SA_ONSTACK != 0 && self.size != 0 && !self.is_used_at(sp);
+        switches.then_some(self.start + self.size)
+    }
+
+    /// As a handler's context shows it.
+    pub fn in_context(&self) -> libc::stack_t {
+        let ss_flags = if self.size == 0 { libc::SS_DISABLE } else { self.flags };
+        libc::stack_t { ss_sp: self.start as *mut c_void, ss_flags, ss_size: self.size }
+    }
+
+    /// As sigaltstack(2) shows it to a thread that stands at `sp`.
+    fn seen_from(&self, sp: usize) -> libc::stack_t {
+        let ss_flags = if self.is_used_at(sp) { libc::SS_ONSTACK } else { self.in_context().ss_flags };
+        libc::stack_t { ss_flags, ..self.in_context() }
+    }
+
+    /// A handler starts to run.
+    pub fn enter(&self, me: ThreadId) {
+        if self.flags & DISARMS != 0 {
+            Program { start: 0, size: 0, flags: 0 }.store(me);
+        }
+    }
+
+    /// A handler that interrupted the thread at `sp` returns: what it has changed does not last.
+    pub fn leave(&self, me: ThreadId, sp: usize) {
+        if !self.is_used_at(sp) {
+            self.store(me);
+        }
     }
 }
 
 /// sigaltstack(2) for a thread that stands at `sp`; an error number or 0.
 pub unsafe fn change(me: ThreadId, sp: usize, new: *const libc::stack_t, old: *mut libc::stack_t) -> c_int {
-    const SS_AUTODISARM: c_int = 1 << 31;
+    let before = Program::of(me);
     // SAFETY: the caller's pointers; `me` holds the baton.
     unsafe {
-        let thread = scheduler().thread(me);
-        let (start, size) = thread.alternate_stack;
-        let on_it = size != 0 && sp.wrapping_sub(start) < size;
-        let before = libc::stack_t {
-            ss_sp: start as *mut c_void,
-            ss_flags: match size {
-                0 => libc::SS_DISABLE,
-                _ if on_it => libc::SS_ONSTACK,
-                _ => thread.alternate_flags,
-            },
-            ss_size: size,
-        };
         if let Some(new) = new.as_ref() {
-            if on_it {
+            if before.is_used_at(sp) {
                 return libc::EPERM;
             }
-            let mode = new.ss_flags & !SS_AUTODISARM;
+            let mode = new.ss_flags & !DISARMS;
             if mode != 0 && mode != libc::SS_DISABLE && mode != libc::SS_ONSTACK {
                 return libc::EINVAL;
             }
-            if mode == libc::SS_DISABLE {
-                thread.alternate_stack = (0, 0);
-                thread.alternate_flags = 0;
-            } else if new.ss_size < libc::MINSIGSTKSZ {
-                return libc::ENOMEM;
+            let after = if mode == libc::SS_DISABLE {
+                Program { start: 0, size: 0, flags: 0 }
             } else {
-                thread.alternate_stack = (new.ss_sp as usize, new.ss_size);
-                thread.alternate_flags = new.ss_flags & SS_AUTODISARM;
+                Program { start: new.ss_sp as usize, size: new.ss_size, flags: new.ss_flags & DISARMS }
+            };
+            if after.size < libc::MINSIGSTKSZ && mode != libc::SS_DISABLE {
+                return libc::ENOMEM;
             }
+            after.store(me);
         }
         if !old.is_null() {
-            *old = before;
+            *old = before.seen_from(sp);
         }
         0
     }
@@ -139,10 +186,7 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
         let me = scheduler().pointers.get(sys::thread_pointer());
         #[cfg(feature = "verify")]
         me.inspect(|&me| crate::verify::faulted(me, sp));
-        let stack = me.map_or((0, 0), |me| scheduler().threads[me.index()].alternate_stack);
-        let on_it = stack.1 != 0 && sp.wrapping_sub(stack.0) < stack.1;
-        let switches = action.flags & libc::SA_ONSTACK != 0 && stack.1 != 0 && !on_it;
-        let top = if switches { stack.0 + stack.1 } else { sp - RED_ZONE };
+        let top = me.and_then(|me| Program::of(me).top_for(action, sp)).unwrap_or(sp - RED_ZONE);
         let state = (*old).uc_mcontext.fpregs.cast::<u8>();
         let state_size = if state.is_null() { 0 } else { saved_state_size(state) };
         let new_state = (top - state_size) & !63;
@@ -159,9 +203,46 @@ pub unsafe fn redeliver(action: &Action, signal: c_int, info: *mut libc::siginfo
         if !state.is_null() {
             (*copied).uc_mcontext.fpregs = new_state as *mut _;
         }
-        (frame as *mut usize).write(restorer());
+        let back = me.and_then(|me| mask_handler(me, action, signal, copied)).unwrap_or(restorer());
+        (frame as *mut usize).write(back);
         control::leave_for_good();
         raddle_deliver(frame, signal, new_info, new_context, action.handler)
+    }
+}
+
+/// Sets the mask of a handler that is about to run on a frame. Returns where the handler is to return to: a system call
+/// that is trapped, so that the mask is set back by [`return_from`]; `None`: it would not be trapped.
+unsafe fn mask_handler(me: ThreadId, action: &Action, signal: c_int, frame: *mut libc::ucontext_t) -> Option<usize> {
+    let back = libc_restorer().filter(|_| dispatch::selector(me).load(Ordering::Relaxed) != 0)?;
+    // SAFETY: `me` faulted, so it holds the baton; the frame is a copy of the kernel's.
+    unsafe {
+        let thread = scheduler().thread(me);
+        let before = thread.signal_mask;
+        thread.signal_mask = action.mask_on_top_of(signal, before);
+        // The kernel must be able to use the frame as it is. A frame of its own has no link.
+        (&raw mut (*frame).uc_sigmask).cast::<u64>().write(before & !reserved());
+        (*frame).uc_link = (before & reserved()) as *mut libc::ucontext_t;
+    }
+    Some(back)
+}
+
+/// A handler returns from a frame: the program's mask is set back, and the kernel gets its own.
+///
+/// # Safety
+/// The thread's stack pointer at its rt_sigreturn.
+pub unsafe fn return_from(me: ThreadId, frame: usize) -> ! {
+    // SAFETY: what the kernel would read, too; `me` holds the baton.
+    unsafe {
+        let context = frame as *mut libc::ucontext_t;
+        let mask = (&raw mut (*context).uc_sigmask).cast::<u64>();
+        deliver::change_mask(me, mask.read() | (*context).uc_link as u64 & reserved());
+        let thread = scheduler().thread(me);
+        thread.signals = u64::from(state().signals.queue.waits_for(me, thread.signal_mask));
+        if fibers() {
+            fiber::before_return(context.cast());
+        }
+        control::leave_for_good();
+        sys::return_from_signal(frame)
     }
 }
 

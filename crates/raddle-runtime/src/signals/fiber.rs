@@ -6,26 +6,27 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::ThreadId;
 
-use super::bit;
+use super::action::SIGCANCEL;
+use super::{kernel, reserved};
 use crate::control::scheduler;
 use crate::os::sys;
 use crate::scheduler::thread::{Life, Thread};
 use crate::syscall;
-
-/// glibc cancels a thread by this signal, which cannot reach a fiber.
-const SIGCANCEL: u64 = 1 << 31;
 
 /// What the OS thread blocks now.
 static REAL_MASK: AtomicU64 = AtomicU64::new(0);
 
 /// Before the run starts the OS thread has the main thread's mask.
 pub fn adopt_main(mask: u64) {
+    // libc's signal for cancellation cannot reach a fiber.
     set_real_mask(mask | SIGCANCEL);
 }
 
 fn set_real_mask(mask: u64) {
-    let mask = mask & !bit(libc::SIGSYS);
-    if REAL_MASK.swap(mask, Ordering::Relaxed) != mask {
+    let mask = mask & !reserved();
+    let before = REAL_MASK.swap(mask, Ordering::Relaxed);
+    if before != mask {
+        kernel::take_held_back(before & !mask);
         set_again();
     }
 }

@@ -8,16 +8,22 @@
 
 pub mod action;
 pub mod alternate;
+pub mod deliver;
 pub mod fiber;
 pub mod kernel;
+pub mod lend;
+pub mod mailbox;
+mod queue;
+pub mod timers;
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use raddle_core::{Event, EventKind, ThreadId};
 
-use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::{Life, Wake};
 use crate::scheduler::Scheduler;
+pub use queue::{rank, Queue};
 
 /// Signals are numbered from 1 to 64.
 pub const SIGNALS: usize = 65;
@@ -39,26 +45,24 @@ impl Action {
     pub fn handled(&self) -> bool {
         self.handler != libc::SIG_DFL && self.handler != libc::SIG_IGN
     }
-}
 
-/// A signal on its way to a handler.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct Pending {
-    /// The signal; 0 for a free entry.
-    pub signal: c_int,
-    /// The thread it is for, plus one; 0 for the process.
-    pub target: u32,
-    /// The order of arrival.
-    pub number: u64,
-    /// What the handler is told.
-    pub info: libc::siginfo_t,
+    /// Whether a signal that is not blocked has no effect at all.
+    pub fn ignores(&self, signal: c_int) -> bool {
+        self.handler == libc::SIG_IGN || self.handler == libc::SIG_DFL && IGNORED_BY_DEFAULT & bit(signal) != 0
+    }
+
+    /// What a handler that runs under this mask blocks.
+    pub fn mask_on_top_of(&self, signal: c_int, mask: u64) -> u64 {
+        let own = if self.flags & libc::SA_NODEFER == 0 { bit(signal) } else { 0 };
+        mask | self.mask | own
+    }
 }
 
 /// Signals of the process. Valid when zeroed.
 #[repr(C)]
 pub struct Signals {
-    arrivals: u64,
+    /// The earliest deadline of all alarms and timers, plus one; 0 when there is none.
+    pub next: u64,
     /// The deadline of alarm and setitimer, plus one; 0 when there is none.
     pub alarm: u64,
     /// The interval of setitimer.
@@ -67,51 +71,47 @@ pub struct Signals {
     pub kernel_timer: bool,
     /// What the program wants, by signal.
     pub actions: [Action; SIGNALS],
-    queue: [Pending; 128],
+    /// What waits for a thread.
+    pub queue: Queue,
 }
 
 /// The bit of a signal in a mask.
-pub fn bit(signal: c_int) -> u64 {
+pub const fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-impl Signals {
-    /// Puts a signal into the queue. A standard signal that waits already is not queued again.
-    pub fn enqueue(&mut self, signal: c_int, target: Option<ThreadId>, info: libc::siginfo_t) {
-        let target = target.map_or(0, |t| u32::from(t.0) + 1);
-        let twice = signal < 32 && self.queue.iter().any(|p| p.signal == signal && p.target == target);
-        if twice {
-            return;
-        }
-        self.arrivals += 1;
-        if let Some(free) = self.queue.iter_mut().find(|p| p.signal == 0) {
-            *free = Pending { signal, target, number: self.arrivals, info };
-        }
-    }
+/// Codes of signals that a process sends: by kill(2), and by tgkill(2).
+pub const SI_USER: c_int = 0;
+/// See [`SI_USER`].
+pub const SI_TKILL: c_int = -6;
 
-    /// Takes the oldest signal for this thread that is not in the mask.
-    pub fn take_for(&mut self, t: ThreadId, mask: u64) -> Option<Pending> {
-        let mine = u32::from(t.0) + 1;
-        let wanted =
-            |p: &&mut Pending| p.signal != 0 && (p.target == 0 || p.target == mine) && mask & bit(p.signal) == 0;
-        let oldest = self.queue.iter_mut().filter(wanted).min_by_key(|p| p.number)?;
-        let taken = *oldest;
-        oldest.signal = 0;
-        Some(taken)
-    }
+/// What no thread can block.
+pub const UNBLOCKABLE: u64 = bit(libc::SIGKILL) | bit(libc::SIGSTOP);
 
-    /// The signals that wait for this thread, blocked or not.
-    pub fn waiting_for(&self, t: ThreadId) -> u64 {
-        let mine = u32::from(t.0) + 1;
-        let waiting = self.queue.iter().filter(|p| p.signal != 0 && (p.target == 0 || p.target == mine));
-        waiting.fold(0, |set, p| set | bit(p.signal))
-    }
+/// The signals that glibc uses itself.
+pub const LIBCS: u64 = bit(32) | bit(33);
 
-    /// Whether a signal waits for this thread.
-    pub fn waits_for(&self, t: ThreadId, mask: u64) -> bool {
-        let mine = u32::from(t.0) + 1;
-        self.queue.iter().any(|p| p.signal != 0 && (p.target == 0 || p.target == mine) && mask & bit(p.signal) == 0)
-    }
+/// Signals that do nothing unless they have a handler.
+const IGNORED_BY_DEFAULT: u64 = bit(libc::SIGCHLD) | bit(libc::SIGCONT) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
+
+/// The signals that the kernel always lets through to a handler of the runtime's own, because it needs them itself:
+/// SIGSYS, which says that a system call was trapped, and SIGVTALRM, which is the tick. What the program wants of them
+/// is kept here alone.
+static RESERVED: AtomicU64 = AtomicU64::new(0);
+
+/// The runtime needs a signal from now on.
+pub fn reserve(signal: c_int) {
+    RESERVED.fetch_or(bit(signal), Ordering::Relaxed);
+}
+
+/// See [`reserve`].
+pub fn reserved() -> u64 {
+    RESERVED.load(Ordering::Relaxed)
+}
+
+/// Whether the runtime needs a signal itself.
+pub fn is_reserved(signal: c_int) -> bool {
+    reserved() & bit(signal) != 0
 }
 
 /// The thread that handles a signal to the process: the main thread if it can, as in the kernel.
@@ -129,10 +129,6 @@ pub fn notify(scheduler: &mut Scheduler, t: ThreadId) {
         scheduler.set_pending(t, Event::new(EventKind::Handler, 0));
         scheduler.end_wait(t, Wake::Interrupted);
     }
-}
-
-pub fn next_alarm(signals: &Signals) -> u64 {
-    signals.alarm.checked_sub(1).unwrap_or(NEVER)
 }
 
 /// A signal sent by this process to itself or one of its threads.
@@ -153,44 +149,3 @@ pub fn own_info(signal: c_int, code: c_int) -> libc::siginfo_t {
 pub type PlainHandler = unsafe extern "C-unwind" fn(c_int);
 /// See [`PlainHandler`].
 pub type InfoHandler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn empty() -> Box<Signals> {
-        // SAFETY: documented as valid when zeroed.
-        unsafe { Box::new(core::mem::zeroed()) }
-    }
-
-    fn info() -> libc::siginfo_t {
-        // SAFETY: plain numbers.
-        unsafe { core::mem::zeroed() }
-    }
-
-    #[test]
-    fn the_oldest_unblocked_signal_comes_first() {
-        let mut signals = empty();
-        signals.enqueue(libc::SIGUSR1, None, info());
-        signals.enqueue(libc::SIGUSR2, Some(ThreadId(3)), info());
-        let blocked = bit(libc::SIGUSR1);
-        assert!(signals.take_for(ThreadId(1), blocked).is_none());
-        assert_eq!(signals.take_for(ThreadId(3), blocked).map(|p| p.signal), Some(libc::SIGUSR2));
-        assert_eq!(signals.take_for(ThreadId(1), 0).map(|p| p.signal), Some(libc::SIGUSR1));
-        assert!(signals.take_for(ThreadId(1), 0).is_none());
-    }
-
-    #[test]
-    fn standard_signals_do_not_queue_but_real_time_ones_do() {
-        let mut signals = empty();
-        for _ in 0..3 {
-            signals.enqueue(libc::SIGUSR1, None, info());
-            signals.enqueue(40, None, info());
-        }
-        let mut count = 0;
-        while signals.take_for(ThreadId(0), 0).is_some() {
-            count += 1;
-        }
-        assert_eq!(count, 4);
-    }
-}

@@ -22,7 +22,7 @@ use crate::control::{self, baton, scheduler, state, State};
 use crate::dispatch;
 use crate::os::sys;
 use crate::scheduler::thread::{Life, Packed, Wake};
-use crate::signals::kernel as signals;
+use crate::signals::deliver::deliver;
 use crate::switch::placement::Placement;
 
 /// The lock: free, taken, or taken while others wait for it.
@@ -248,7 +248,7 @@ pub fn wait(me: ThreadId, event: Event, wait: Packed, deadline: u64) -> Wake {
         let s = unsafe { scheduler() };
         let wake = s.depart(me);
         if s.threads[me.index()].signals != 0 {
-            signals::deliver(me);
+            deliver(me);
             // While the handler ran, others may have taken what was there.
             if wake == Wake::Go && wait.get().key() != 0 {
                 continue;

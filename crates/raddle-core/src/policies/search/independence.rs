@@ -34,7 +34,7 @@ fn touches(kind: EventKind) -> Touches {
         // threads take turns. A thread that goes on after a futex was woken by an operation that came before.
         Start | Created | Fence | FutexResume => Touches::Nothing,
         Lock | TryLock | Unlock | Relock | ReadLock | WriteLock | TryRwLock | RwUnlock | SemWait | SemTry | SemPost
-        | Barrier | BarrierLeave | SpinLock | SpinTry | SpinUnlock | Once | CondSignal | CondBroadcast => {
+        | Barrier | BarrierLeave | SpinLock | SpinTry | SpinUnlock | Once | CondSignal | CondBroadcast | Destroy => {
             Touches::Object
         }
         // The thread that ends or is waited for.
@@ -54,7 +54,7 @@ fn touches(kind: EventKind) -> Touches {
 /// Whether an operation is on a mutex: something that waiting on a condition may be about.
 fn about_mutexes(kind: EventKind) -> bool {
     use EventKind::*;
-    matches!(kind, Lock | TryLock | Unlock | Relock)
+    matches!(kind, Lock | TryLock | Unlock | Relock | Destroy)
 }
 
 /// Whether the order of two operations of different threads may matter.

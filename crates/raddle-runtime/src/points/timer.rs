@@ -1,0 +1,281 @@
+//! timer_create and what belongs to it. Timers of CPU time, and more than there is room for, are the kernel's, and
+//! reported as uncontrolled; all others go by the virtual clock.
+//!
+//! A timer that is to call a function has it called in a thread of its own, which is one of the program's: under control
+//! from its start. As in libc, one more thread makes these.
+
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+
+use libc::{itimerspec, EINVAL};
+use raddle_core::{Event, EventKind};
+use raddle_protocol::{Escape, Fallback, OsReason};
+
+use super::time::{from_now, nanoseconds, valid_for_kernel};
+use super::{fail, thread};
+use crate::control::{self, call_real, scheduler, state, wait, LeaveOnDrop};
+use crate::os::sys;
+use crate::process::{failure, forkable};
+use crate::scheduler::clock::NEVER;
+use crate::scheduler::thread::Wait;
+use crate::signals::kernel::plan_next;
+use crate::signals::timers::{Notice, Timer};
+use crate::{interpose, real};
+
+/// glibc's `struct sigevent`.
+#[repr(C)]
+pub struct SignalEvent {
+    value: usize,
+    signal: c_int,
+    kind: c_int,
+    function: usize,
+    attributes: *const c_void,
+}
+
+type Callback = unsafe extern "C-unwind" fn(usize);
+
+extern "C" {
+    fn pthread_attr_init(attributes: *mut libc::pthread_attr_t) -> c_int;
+    fn pthread_attr_setdetachstate(attributes: *mut libc::pthread_attr_t, state: c_int) -> c_int;
+    fn pthread_attr_setstacksize(attributes: *mut libc::pthread_attr_t, size: usize) -> c_int;
+    fn pthread_attr_setguardsize(attributes: *mut libc::pthread_attr_t, size: usize) -> c_int;
+    fn pthread_attr_getstacksize(attributes: *const c_void, size: *mut usize) -> c_int;
+    fn pthread_attr_getguardsize(attributes: *const c_void, size: *mut usize) -> c_int;
+}
+
+/// Whether a clock is the virtual one.
+fn is_virtual(clock: c_int) -> bool {
+    matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_BOOTTIME | libc::CLOCK_TAI)
+}
+
+/// Stack and guard of the threads that attributes describe.
+unsafe fn stack_in(attributes: *const c_void) -> (usize, usize) {
+    if attributes.is_null() {
+        return (0, 0);
+    }
+    let (mut size, mut guard) = (0, 0);
+    // SAFETY: the caller's attributes.
+    unsafe {
+        pthread_attr_getstacksize(attributes, &mut size);
+        pthread_attr_getguardsize(attributes, &mut guard);
+    }
+    (size, guard)
+}
+
+/// Makes a timer of ours; an error number, or `None` if it must be the kernel's.
+unsafe fn make(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) -> Option<c_int> {
+    // SAFETY: the caller's structure and baton.
+    unsafe {
+        let slot = is_virtual(clock).then(|| state().timers.free())??;
+        let timer = &raw mut state().timers.timers[slot];
+        let mut new = Timer::default();
+        (new.notice, new.clock, new.signal, new.value) = (Notice::Process, clock, libc::SIGALRM, timer as usize);
+        if let Some(event) = event.as_ref() {
+            (new.signal, new.value, new.function) = (event.signal, event.value, event.function);
+            new.notice = match event.kind {
+                libc::SIGEV_SIGNAL => Notice::Process,
+                libc::SIGEV_NONE => Notice::None,
+                libc::SIGEV_THREAD => Notice::Call,
+                // The thread's id stands where the function would.
+                libc::SIGEV_THREAD_ID => match super::signal_send::thread_with(event.function as c_int) {
+                    Some(thread) => Notice::Thread(thread.0),
+                    None => return Some(EINVAL),
+                },
+                _ => return Some(EINVAL),
+            };
+            let signals = matches!(new.notice, Notice::Process | Notice::Thread(_));
+            if signals && !(1..65).contains(&event.signal) {
+                return Some(EINVAL);
+            }
+            if new.notice == Notice::Call {
+                new.stack = stack_in(event.attributes);
+            }
+        }
+        *timer = new;
+        *name = timer.cast();
+        if new.notice == Notice::Call {
+            let started = start_caller().inspect_err(|_| (*timer).notice = Notice::Free);
+            return Some(started.err().unwrap_or(0));
+        }
+        Some(0)
+    }
+}
+
+/// Starts the thread that makes those for calls, unless it is there.
+unsafe fn start_caller() -> Result<(), c_int> {
+    // SAFETY: the caller holds the baton.
+    unsafe {
+        if state().timers.caller != 0 {
+            return Ok(());
+        }
+        let mut handle = 0;
+        let attributes = detached((0, 0));
+        let error = thread::pthread_create(
+            &mut handle,
+            (&raw const attributes).cast(),
+            make_calls as *const () as usize,
+            core::ptr::null_mut(),
+        );
+        if error != 0 {
+            return Err(error);
+        }
+        if let Some(caller) = scheduler().pointers.get(handle) {
+            state().timers.caller = u32::from(caller.0) + 1;
+        }
+        Ok(())
+    }
+}
+
+/// Attributes of a detached thread with this stack and guard.
+unsafe fn detached((stack, guard): (usize, usize)) -> libc::pthread_attr_t {
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: libc initialises them; a size that it refuses is left as it was.
+    unsafe {
+        pthread_attr_init(attributes.as_mut_ptr());
+        pthread_attr_setdetachstate(attributes.as_mut_ptr(), libc::PTHREAD_CREATE_DETACHED);
+        if stack != 0 {
+            pthread_attr_setstacksize(attributes.as_mut_ptr(), stack);
+            pthread_attr_setguardsize(attributes.as_mut_ptr(), guard);
+        }
+        attributes.assume_init()
+    }
+}
+
+/// Where the thread starts that makes a thread for each call that has become due.
+unsafe extern "C-unwind" fn make_calls(_: *mut c_void) -> *mut c_void {
+    let all = u64::MAX;
+    // SAFETY: a thread of the program's, under control; nothing is borrowed across a switch.
+    unsafe {
+        // Signals are not for it, nor for the threads that it makes.
+        super::signal::pthread_sigmask(libc::SIG_BLOCK, &all, core::ptr::null_mut());
+        loop {
+            let Some(me) = control::current() else { return core::ptr::null_mut() };
+            let leave = LeaveOnDrop::armed();
+            let due = state().timers.timers.iter_mut().find(|timer| timer.notice == Notice::Call && timer.calls > 0);
+            match due {
+                Some(timer) => {
+                    timer.calls -= 1;
+                    let (function, value, stack) = (timer.function, timer.value, timer.stack);
+                    let start = state().timers.starts.iter_mut().find(|start| start.0 == 0);
+                    drop(leave);
+                    if let Some(start) = start {
+                        *start = (function, value);
+                        make_call((start as *mut (usize, usize)).cast(), stack);
+                    }
+                }
+                None => {
+                    state().timers.caller_waits = true;
+                    wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, NEVER);
+                    state().timers.caller_waits = false;
+                }
+            }
+        }
+    }
+}
+
+unsafe fn make_call(start: *mut c_void, stack: (usize, usize)) {
+    let mut handle = 0;
+    // SAFETY: as for any thread.
+    unsafe {
+        let attributes = detached(stack);
+        let call = call as *const () as usize;
+        let error = thread::pthread_create(&mut handle, (&raw const attributes).cast(), call, start);
+        if error != 0 {
+            *start.cast() = (0usize, 0usize);
+        }
+    }
+}
+
+/// Where the thread of a call starts.
+unsafe extern "C-unwind" fn call(start: *mut c_void) -> *mut c_void {
+    // SAFETY: the program's own function and value.
+    unsafe {
+        let (function, value) = *start.cast::<(usize, usize)>();
+        *start.cast() = (0usize, 0usize);
+        core::mem::transmute::<usize, Callback>(function)(value);
+    }
+    core::ptr::null_mut()
+}
+
+unsafe fn give(to: *mut itimerspec, (left, interval): (u64, u64)) {
+    if !to.is_null() {
+        // SAFETY: the caller's pointer.
+        unsafe { *to = itimerspec { it_interval: sys::timespec(interval), it_value: sys::timespec(left) } };
+    }
+}
+
+/// timer_settime(2) for a timer of ours.
+unsafe fn set(name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int {
+    // SAFETY: the caller's pointers and baton.
+    unsafe {
+        let Some(new) = new.as_ref() else { return fail(EINVAL) };
+        if !valid_for_kernel(&new.it_value) || !valid_for_kernel(&new.it_interval) {
+            return fail(EINVAL);
+        }
+        let clock = &scheduler().clock;
+        let now = clock.now();
+        let Some(timer) = state().timers.find(name) else { return fail(EINVAL) };
+        let value = nanoseconds(&new.it_value);
+        let deadline = match value {
+            0 => None,
+            _ if flags & libc::TIMER_ABSTIME != 0 => Some(clock.deadline(timer.clock, value)),
+            _ => Some(from_now(value)),
+        };
+        give(old, timer.set(now, deadline, nanoseconds(&new.it_interval)));
+        plan_next();
+        0
+    }
+}
+
+interpose! {
+    /// A timer on the virtual clock, or one of the kernel's, which is reported as uncontrolled.
+    fn timer_create(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) -> c_int |me| {
+        if let Some(error) = make(clock, event, name) {
+            return if error == 0 { 0 } else { fail(error) };
+        }
+        if event.as_ref().is_some_and(|event| event.kind == libc::SIGEV_THREAD_ID) {
+            failure::needs_os_threads(OsReason::ThreadState);
+        }
+        state().signals.kernel_timer = true;
+        scheduler().escaped(Escape::Timers);
+        call_real(me, || real!(timer_create: fn(c_int, *const SignalEvent, *mut *mut c_void) -> c_int)(clock, event, name))
+    } before {
+        forkable::note(Fallback::Timers);
+    }
+
+    /// Arms a timer.
+    fn timer_settime(name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int |me| {
+        if state().timers.find(name).is_some() {
+            return set(name, flags, new, old);
+        }
+        call_real(me, || real!(timer_settime: fn(*mut c_void, c_int, *const itimerspec, *mut itimerspec) -> c_int)(name, flags, new, old))
+    }
+
+    /// What is left of a timer.
+    fn timer_gettime(name: *mut c_void, value: *mut itimerspec) -> c_int |me| {
+        let now = scheduler().clock.now();
+        if let Some(timer) = state().timers.find(name) {
+            give(value, timer.left(now));
+            return 0;
+        }
+        call_real(me, || real!(timer_gettime: fn(*mut c_void, *mut itimerspec) -> c_int)(name, value))
+    }
+
+    /// How often a timer has expired since its last signal was sent and before it was seen.
+    fn timer_getoverrun(name: *mut c_void) -> c_int |me| {
+        if let Some(timer) = state().timers.find(name) {
+            return timer.overrun.min(c_int::MAX as u32) as c_int;
+        }
+        call_real(me, || real!(timer_getoverrun: fn(*mut c_void) -> c_int)(name))
+    }
+
+    /// Disarms a timer and forgets it.
+    fn timer_delete(name: *mut c_void) -> c_int |me| {
+        if let Some(timer) = state().timers.find(name) {
+            timer.notice = Notice::Free;
+            plan_next();
+            return 0;
+        }
+        call_real(me, || real!(timer_delete: fn(*mut c_void) -> c_int)(name))
+    }
+}

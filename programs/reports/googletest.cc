@@ -1,0 +1,36 @@
+// fail: two assertions of GoogleTest are two findings, each with its place and its text
+// expect: assert
+// needs: gtest/gtest.h
+// flags: -lgtest_main -lgtest
+// findings: 2
+// says: googletest.cc:27: Bank.Deposit: Expected equality of these values: total(); Which is: 1; 2; a deposit was lost | googletest.cc:31: Bank.Withdraw: Value of: total() == 2; Actual: false; Expected: true | standard output: | [  FAILED  ] Bank.Withdraw
+// never: exit status 1
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+static int total() {
+    std::atomic<int> sum{0};
+    auto add = [&] {
+        int old = sum;
+        std::this_thread::yield();
+        sum = old + 1;
+    };
+    std::thread one(add), two(add);
+    one.join();
+    two.join();
+    return sum;
+}
+
+TEST(Bank, Deposit) {
+    EXPECT_EQ(total(), 2) << "a deposit was lost";
+}
+
+TEST(Bank, Withdraw) {
+    ASSERT_TRUE(total() == 2);
+}
+
+TEST(Bank, Opens) {
+    EXPECT_EQ(1, 1);
+}
