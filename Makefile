@@ -4,7 +4,7 @@ CARGO ?= cargo
 PACKAGES = gcc g++ make libgtest-dev catch2 doctest-dev libjemalloc-dev libgoogle-perftools-dev \
 	clang-19 lld-19 cmake ninja-build ccache autoconf libtool
 
-.PHONY: all build demo test test-fast check-all deny msrv bench bench-against soak million soak-packages papers bars docs check setup clean install uninstall deb test-install
+.PHONY: all build demo test test-fast check-all deny msrv bench bench-against conformance soak million soak-packages papers bars docs check setup clean install uninstall deb test-install
 
 all: build
 
@@ -80,6 +80,11 @@ bench: setup build
 # Another build of raddle against this one, in turns: make bench-against OLD=PATH/raddle. Takes a quarter of an hour.
 bench-against: setup build
 	$(CARGO) bench -p raddle-cli --bench builds -- $(OLD)
+
+# Every call of POSIX threads, semaphores, signals, timers and cancellation, and of C11's threads, with its attributes and
+# errors: what it does natively and under three policies on both back-ends, compared. Takes less than ten minutes.
+conformance: setup build
+	$(CARGO) test --release -p raddle-cli --test conformance -- --include-ignored --nocapture --test-threads=1
 
 # Ten million runs in one process and a million forked ones: nothing may grow. Takes minutes.
 soak: setup build

@@ -133,6 +133,8 @@ escapes! {
     /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
     KeptState = 13 "a run in one process was another one when it was repeated: what earlier runs had left there changed \
                     it, and no repetition in a new process; a failure may come again by its seed only",
+    /// What exec started cannot be followed.
+    Exec = 14 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
 }
 
 /// Longest message, in bytes.

@@ -44,8 +44,7 @@ pub struct Report {
     pub unreplayable: Option<u64>,
     /// Runs that were cut at the step limit.
     pub cut_runs: u64,
-    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in reports of
-    /// raddle 0.1.0.
+    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_runs: Option<u64>,
     /// Different schedules.

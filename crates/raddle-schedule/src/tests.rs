@@ -14,8 +14,6 @@ fn small() -> Schedule {
         command: vec![b"./bank".to_vec(), b"a \"b\"\n\xff".to_vec()],
         directory: b"/home/ada/bank".to_vec(),
         environment: vec![(b"LANG".to_vec(), b"C.UTF-8".to_vec())],
-        variables: Some(vec![(b"HOME".to_vec(), 0x1f), (b"LANG".to_vec(), 0xabcd)]),
-        files: vec![(b"accounts.txt".to_vec(), 0x1234)],
         build_id: "6f1c0e".into(),
         settings: RunSettings {
             seed: 42,
@@ -53,8 +51,6 @@ raddle 0.1.0
 command "./bank" "a \"b\"\n\xff"
 directory "/home/ada/bank"
 environment "LANG" "C.UTF-8"
-variables "HOME" 0x001f "LANG" 0xabcd
-file "accounts.txt" 0x0000000000001234
 build-id 6f1c0e
 policy pct d=3 k=0
 guard override=0.001 lower=0.1
@@ -82,6 +78,23 @@ t2 lock*2 unlock
     let (body, last) = text.split_at(expected.len());
     assert_eq!(body, expected);
     assert_eq!(last, format!("checksum {:#018x}\n", checksum(expected.as_bytes())));
+}
+
+#[test]
+fn what_a_run_depends_on() {
+    let mut schedule = small();
+    schedule.variables = Some(vec![(b"HOME".to_vec(), 0x1f), (b"LANG".to_vec(), 0xabcd)]);
+    schedule.files = vec![(b"accounts.txt".to_vec(), 0x1234), (b"\xff".to_vec(), u64::MAX)];
+    let text = write(&schedule);
+    let expected = "variables \"HOME\" 0x001f \"LANG\" 0xabcd\nfile \"accounts.txt\" 0x0000000000001234\n\
+                    file \"\\xff\" 0xffffffffffffffff\n";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(parse(text.as_bytes()).expect("is right"), schedule);
+    // No variable at all is not the same as none recorded.
+    for variables in [None, Some(Vec::new())] {
+        schedule.variables = variables;
+        assert_eq!(parse(write(&schedule).as_bytes()).expect("is right"), schedule);
+    }
 }
 
 /// Random schedules, from a fixed seed.
@@ -193,6 +206,7 @@ impl Generator {
             stdin,
             expect: Expect {
                 exit: self.number() as i32,
+                signal: self.below(65) as i32,
                 output: self.many(1, Self::bytes).pop(),
                 check: self.many(1, Self::bytes).pop(),
             },

@@ -4,7 +4,7 @@
 // runs: 1000
 #include "check.h"
 
-int number;
+int number, sum;
 
 // Each read is a place of its own.
 __attribute__((noinline)) static int first(void) { return number; }
@@ -16,6 +16,7 @@ __attribute__((noinline)) static int sixth(void) { return number + 5; }
 
 static void *reads(void *unused UNUSED) {
     int read[] = {first(), second(), third(), fourth(), fifth(), sixth()};
+    for (int i = 0; i < 6; i++) sum += read[i];
     assert(read[3] - 3 == read[4] - 4);
     return NULL;
 }

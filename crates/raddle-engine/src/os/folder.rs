@@ -4,14 +4,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::options::DEFAULT_OUT;
+/// Where schedules go when no folder is named.
+pub const DEFAULT: &str = ".raddle";
 
 /// Makes the folder. The one of the default name is told to git as one to leave alone; a folder that was named may be
 /// meant to be kept.
 pub fn make(path: &Path) -> io::Result<()> {
     let is_new = !path.is_dir();
     fs::create_dir_all(path)?;
-    if is_new && path.ends_with(DEFAULT_OUT) {
+    if is_new && path.ends_with(DEFAULT) {
         fs::write(path.join(".gitignore"), "*\n")?;
     }
     Ok(())

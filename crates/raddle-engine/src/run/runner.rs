@@ -111,6 +111,11 @@ impl<'a> Runner<'a> {
         self.executor.os_threads.take()
     }
 
+    /// Why there is no fork server any longer, once, when that has come up.
+    pub fn fallback(&mut self) -> Option<String> {
+        self.executor.fallback.take()
+    }
+
     /// See [`Executor::abandon`].
     pub fn abandon(&mut self) {
         self.executor.abandon();
@@ -368,7 +373,8 @@ impl<'a> Runner<'a> {
             run,
             verdict,
             counts: Counts::from(&results),
-            escapes: results.escapes,
+            escapes: results.escapes | self.executor.block.escaped_by_exec(),
+            child_command: self.executor.block.child_command().filter(|_| results.threads < 2),
             output_cut: self.executor.output.was_cut(),
             stacks: if run <= FIRST_ROUND { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
@@ -439,7 +445,7 @@ impl<'a> Runner<'a> {
 
     fn symptom(&mut self, results: &Results, end: &RunEnd) -> Result<Option<Symptom>, JobEnd> {
         let expect = &self.plan.expect;
-        let suspicious = end.ending != Ending::Exit(expect.exit) || results.outcome != Outcome::Exited as u32;
+        let suspicious = end.ending != expect.ending() || results.outcome != Outcome::Exited as u32;
         let stderr = if suspicious { self.executor.output.stderr.read()? } else { Vec::new() };
         let stdout =
             if suspicious || expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };

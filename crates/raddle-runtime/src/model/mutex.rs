@@ -105,6 +105,11 @@ impl Mutex {
         self.kind & ROBUST != 0
     }
 
+    /// Whether it has priority inheritance.
+    pub fn inheriting(&self) -> bool {
+        self.kind & INHERIT != 0
+    }
+
     /// Whether it has a priority ceiling.
     pub fn protected(&self) -> bool {
         self.kind & PROTECT != 0

@@ -10,7 +10,7 @@ use super::condition::{
 use super::mutex::{pthread_mutex_lock, pthread_mutex_timedlock, pthread_mutex_trylock, pthread_mutex_unlock};
 use super::once::pthread_once;
 use super::thread::{create, creator, pthread_detach, pthread_join};
-use super::time::{from_now, nanoseconds, sleep_until, valid};
+use super::time::{from_now, nanoseconds, sleep_until, valid_for_kernel};
 use crate::control::{scheduler, LeaveOnDrop};
 use crate::model::mutex::Mutex;
 use crate::model::once::Once;
@@ -67,8 +67,10 @@ interpose! {
     }
 
     fn thrd_sleep(time: *const timespec, left: *mut timespec) -> c_int |me| {
-        if !valid(time) {
-            return -libc::EINVAL;
+        /// What C11 has for all failures but a signal.
+        const FAILED: c_int = -2;
+        if !valid_for_kernel(time) {
+            return FAILED;
         }
         let until = from_now(nanoseconds(time));
         if sleep_until(me, until) {

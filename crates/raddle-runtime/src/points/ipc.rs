@@ -6,17 +6,21 @@ use core::ffi::{c_int, c_uint};
 
 use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
 use raddle_core::{Event, EventKind};
-use raddle_protocol::Escape;
+use raddle_protocol::{Escape, Fallback};
 
 use super::kernel_wait::{
     conclude, is_ready, never_waits, touched, AfterHandler, Attempts, CallResult, Caller, Watched, AGAIN, INTERRUPTED,
 };
-use super::time::{deadline, from_now, nanoseconds, valid};
+use super::result;
+use super::signal::handle_pending;
+use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
+use crate::process::forkable::note;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wake;
+use crate::signals::kernel::take_from_kernel;
 use crate::switch::uncontrolled_call;
 use crate::{interpose, syscall};
 
@@ -52,7 +56,7 @@ pub(super) unsafe fn operate(
     let mut own = [sembuf { sem_num: 0, sem_op: 0, sem_flg: 0 }; MOST];
     // SAFETY: the caller's operations and time.
     unsafe {
-        if !time.is_null() && (!valid(time) || (*time).tv_sec < 0) {
+        if !time.is_null() && !valid_for_kernel(time) {
             return Ok(-(EINVAL as isize));
         }
         if count > MOST {
@@ -89,10 +93,11 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Cal
     let mut watched = Watched::new(fd, events);
     // SAFETY: the caller's arguments.
     unsafe {
+        // The kernel looks at the time first, also where it does not have to wait.
+        if !time.is_null() && !valid_for_kernel(time) {
+            return Ok(-(EINVAL as isize));
+        }
         while !is_ready(watched.fd(), events) && !never_waits(watched.fd(), events) {
-            if !time.is_null() && !valid(time) {
-                return Ok(-(EINVAL as isize));
-            }
             match watched.wait_until(caller, kind, deadline(libc::CLOCK_REALTIME, time), AfterHandler::Restart)? {
                 Wake::TimedOut => return Ok(-(ETIMEDOUT as isize)),
                 Wake::Interrupted => return Ok(INTERRUPTED),
@@ -100,7 +105,13 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Cal
             }
         }
         touched();
-        Ok(syscall!(request.number, watched.fd(), a, b, c, 0))
+        let result = syscall!(request.number, watched.fd(), a, b, c, 0);
+        if events == libc::POLLOUT {
+            // The program may have asked for a signal when the queue is no longer empty: mq_notify(3).
+            take_from_kernel(scheduler());
+            handle_pending(caller.me);
+        }
+        Ok(result)
     }
 }
 
@@ -110,6 +121,24 @@ fn request(number: i64, arguments: [usize; 5]) -> Request {
 }
 
 interpose! {
+    fn msgget(key: c_int, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_msgget, key, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
+    fn semget(key: c_int, count: c_int, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_semget, key, count, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
+    fn shmget(key: c_int, size: usize, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_shmget, key, size, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
     fn msgsnd(id: c_int, message: usize, size: usize, flags: c_int) -> c_int |me| {
         let request = request(libc::SYS_msgsnd, [id as usize, message, size, flags as usize, 0]);
         conclude!(me, self::message(Caller::function(me), request, 3))

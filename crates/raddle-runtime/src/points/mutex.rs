@@ -12,7 +12,7 @@ use raddle_protocol::results::blind_spot;
 use raddle_protocol::{Escape, OsReason};
 
 use super::misuse::{self, destroys};
-use super::time::{deadline, valid};
+use super::time::{deadline, valid, valid_for_kernel};
 use super::{cancel, thread_attributes};
 use crate::control::{call_real, point, scheduler, wait_through};
 use crate::model::mutex::{Attempt, Mutex};
@@ -29,10 +29,14 @@ const REAL_TIME: core::ops::RangeInclusive<c_int> = 1..=99;
 /// Until when a call waits; `Err`: it fails with this number if it has to.
 pub(super) type Until = Result<u64, c_int>;
 
-/// A point in time of the program's, which is only looked at when the call has to wait.
-unsafe fn until(clock: c_int, time: *const timespec) -> Until {
-    // SAFETY: the caller's pointer.
-    unsafe { valid(time).then(|| deadline(clock, time)).ok_or(EINVAL) }
+/// A point in time of the program's, which is only looked at when the call has to wait. Where the lock is inheriting,
+/// the kernel looks at it, to which a time before its first is none.
+unsafe fn until(mutex: *mut Mutex, clock: c_int, time: *const timespec) -> Until {
+    // SAFETY: the caller's mutex and pointer.
+    unsafe {
+        let is_time = if (*mutex).inheriting() { valid_for_kernel(time) } else { valid(time) };
+        is_time.then(|| deadline(clock, time)).ok_or(EINVAL)
+    }
 }
 
 /// Whether a mutex lives in memory that other processes share.
@@ -320,14 +324,14 @@ interpose! {
     }
 
     fn pthread_mutex_timedlock(mutex: *mut Mutex, time: *const timespec) -> c_int |me| {
-        lock(me, mutex, EventKind::Lock, until(libc::CLOCK_REALTIME, time))
+        lock(me, mutex, EventKind::Lock, until(mutex, libc::CLOCK_REALTIME, time))
     }
 
     fn pthread_mutex_clocklock(mutex: *mut Mutex, clock: c_int, time: *const timespec) -> c_int |me| {
         if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
             return EINVAL;
         }
-        lock(me, mutex, EventKind::Lock, until(clock, time))
+        lock(me, mutex, EventKind::Lock, until(mutex, clock, time))
     }
 
     fn pthread_mutex_trylock(mutex: *mut Mutex) -> c_int |me| {
@@ -356,6 +360,11 @@ interpose! {
             return call_real(me, || real!(pthread_mutex_consistent: fn(*mut Mutex) -> c_int)(mutex));
         }
         (*mutex).make_consistent(owner(me))
+    }
+
+    /// The name that programs used before POSIX had one.
+    fn pthread_mutex_consistent_np(mutex: *mut Mutex) -> c_int |_| {
+        pthread_mutex_consistent(mutex)
     }
 
     /// Locks the mutex, changes its ceiling and unlocks it again.

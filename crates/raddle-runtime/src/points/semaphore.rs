@@ -140,7 +140,7 @@ interpose! {
     }
 
     fn sem_timedwait(semaphore: *mut Semaphore, time: *const timespec) -> c_int |me| {
-        if !valid(time) && !(*semaphore).ready() {
+        if !valid(time) {
             return fail(EINVAL);
         }
         match take(me, semaphore, deadline(libc::CLOCK_REALTIME, time)) {
@@ -150,7 +150,7 @@ interpose! {
     }
 
     fn sem_clockwait(semaphore: *mut Semaphore, clock: c_int, time: *const timespec) -> c_int |me| {
-        if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || (!valid(time) && !(*semaphore).ready()) {
+        if (clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC) || !valid(time) {
             return fail(EINVAL);
         }
         match take(me, semaphore, deadline(clock, time)) {

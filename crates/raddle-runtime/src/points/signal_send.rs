@@ -209,12 +209,16 @@ interpose! {
     }
 
     fn pthread_kill(handle: usize, signal: c_int) -> c_int |me| {
+        // libc keeps its own signals to itself.
+        if (1..65).contains(&signal) && !valid_signal(signal) {
+            return EINVAL;
+        }
         match scheduler().pointers.get(handle) {
             Some(t) if scheduler().threads[t.index()].life == Life::Alive => {
                 -Sent::plain(Some(t), signal).send(me) as c_int
             }
-            // It has ended and is not joined: there is nothing to do.
-            Some(_) => if signal == 32 || signal == 33 { EINVAL } else { 0 },
+            // It has ended and is not joined: there is nothing to do, whatever the signal.
+            Some(_) => 0,
             None => real!(pthread_kill: fn(usize, c_int) -> c_int)(handle, signal),
         }
     }

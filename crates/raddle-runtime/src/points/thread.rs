@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use libc::{timespec, EBUSY, EDEADLK, EINVAL, ETIMEDOUT};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::Outcome;
+use raddle_protocol::{OsReason, Outcome};
 
 use super::cancel::{self, act_on_cancel};
 use super::mutex::abandon_robust;
@@ -171,10 +171,11 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
             // libc's own recursive locks go by the id in the control block.
             thread.tid = FIRST_ID + me.index() as c_int;
             (*thread.tid_word).store(thread.tid as u32, Ordering::Relaxed);
-            thread.rseq = super::thread_attributes::registered_by_libc(pointer);
         } else {
             thread.tid = sys::gettid();
         }
+        super::restartable::adopt(me);
+        let thread = scheduler().thread(me);
         let routine = (transmute::<usize, Routine>(thread.start), thread.argument);
         arm_destructor(me);
         if !fibers() {
@@ -357,6 +358,18 @@ pub unsafe fn last_calls(request: &Request) -> isize {
     }
 }
 
+/// Whether a thread is to have a scheduling class or a priority of its own.
+unsafe fn asks_for_scheduling(attributes: *const c_void) -> bool {
+    const INHERIT: c_int = 0;
+    let (mut inherits, mut policy) = (INHERIT, libc::SCHED_OTHER);
+    // SAFETY: the caller's attributes.
+    unsafe {
+        libc::pthread_attr_getinheritsched(attributes.cast(), &mut inherits);
+        libc::pthread_attr_getschedpolicy(attributes.cast(), &mut policy);
+    }
+    inherits != INHERIT && policy != libc::SCHED_OTHER
+}
+
 /// Creates a thread; shared by pthread_create and thrd_create.
 pub(super) unsafe fn create(
     me: ThreadId,
@@ -379,8 +392,12 @@ pub(super) unsafe fn create(
             let mut detached = 0;
             pthread_attr_getdetachstate(attributes, &mut detached);
             thread.detached = detached == libc::PTHREAD_CREATE_DETACHED;
+            if asks_for_scheduling(attributes) {
+                failure::needs_os_threads(OsReason::Affinity);
+            }
         }
         thread.signal_mask = super::signal::mask_in(attributes).unwrap_or(scheduler().threads[me.index()].signal_mask);
+        thread.processors = super::processors::of_new_thread(me, attributes);
         if control::parallel() {
             gate::park_until_created(child);
         }
@@ -407,6 +424,15 @@ pub(super) unsafe fn create(
     }
 }
 
+/// Whether a time is none that the end of a thread can be waited for. Of a thread that has ended any time will do.
+unsafe fn cannot_wait_until(handle: usize, time: *const timespec) -> bool {
+    // SAFETY: the caller's time; the baton.
+    unsafe {
+        let alive = |other: ThreadId| scheduler().threads[other.index()].life == Life::Alive;
+        !time.is_null() && !valid(time) && scheduler().pointers.get(handle).is_none_or(alive)
+    }
+}
+
 /// Waits for a thread's end and really joins it. `Err` means that the caller is to be cancelled.
 #[link_section = "raddle_run"]
 pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, deadline: u64) -> Result<c_int, ()> {
@@ -421,7 +447,8 @@ pub(super) unsafe fn join(me: ThreadId, handle: usize, value: *mut *mut c_void, 
         }
         // A request that is pending ends one of the two waits.
         let joins_me = thread.joining == u32::from(me.0) + 1 && !thread.cancel_requested;
-        let is_ending = thread.cancel_requested && !scheduler().threads[me.index()].cancel_disabled;
+        let mine = &scheduler().threads[me.index()];
+        let is_ending = mine.cancel_requested && !mine.cancel_disabled;
         if (other == me || joins_me) && !is_ending {
             return Ok(EDEADLK);
         }
@@ -525,7 +552,7 @@ interpose! {
     }
 
     fn pthread_timedjoin_np(handle: usize, value: *mut *mut c_void, time: *const timespec) -> c_int |me| {
-        if !time.is_null() && !valid(time) {
+        if cannot_wait_until(handle, time) {
             return EINVAL;
         }
         match join(me, handle, value, deadline(libc::CLOCK_REALTIME, time)) {
@@ -535,10 +562,7 @@ interpose! {
     }
 
     fn pthread_clockjoin_np(handle: usize, value: *mut *mut c_void, clock: c_int, time: *const timespec) -> c_int |me| {
-        if !time.is_null() && !valid(time) {
-            return EINVAL;
-        }
-        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC {
+        if clock != libc::CLOCK_REALTIME && clock != libc::CLOCK_MONOTONIC || cannot_wait_until(handle, time) {
             return EINVAL;
         }
         match join(me, handle, value, deadline(clock, time)) {

@@ -22,6 +22,7 @@ pub unsafe fn prepare(block: &Block, run: u64) {
         (*block).settings.number = run;
         (*block).settings.seed = (*block).settings.run_seed(run);
         (&raw mut (*block).results).cast::<u8>().write_bytes(0, core::mem::offset_of!(Results, message));
+        (*block).control.preemptions.store(0, Ordering::Relaxed);
     }
 }
 

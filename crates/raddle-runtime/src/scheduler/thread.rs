@@ -227,10 +227,12 @@ pub struct Thread {
     pub deadline: u64,
     /// The bits of a FUTEX_WAIT_BITSET.
     pub futex_bits: u32,
+    /// What the word of a FUTEX_WAIT held when the wait started.
+    pub futex_value: u32,
     /// The word of a FUTEX_WAIT, while it lasts.
     pub futex_word: *const u32,
-    /// What the word held when the wait started.
-    pub futex_value: u32,
+    /// The processors that it has asked for; 0: all.
+    pub processors: u64,
     /// Its id for the program: the kernel's on OS threads, one of ours on fibers; 0 before its first turn.
     pub tid: i32,
     /// Where the kernel clears the id when the thread is gone.
@@ -264,8 +266,6 @@ pub struct Thread {
     /// In a parallel run: the routine of the once control that it is about to run.
     pub once: usize,
     pub signal_mask: u64,
-    /// It is in a call with a signal mask of the call's own, and no handler has run.
-    pub in_masked_call: bool,
     /// The mask that holds after the call.
     pub mask_after_call: u64,
     /// Not zero if signals may be pending for it.
@@ -274,6 +274,8 @@ pub struct Thread {
     pub handled: u32,
     /// The last handler had SA_RESTART.
     pub restarts: bool,
+    /// It is in a call with a signal mask of the call's own, and no handler has run.
+    pub in_masked_call: bool,
     /// The alternate signal stack: where, and how long.
     pub alternate_stack: (usize, usize),
     /// Flags of the alternate signal stack (SS_AUTODISARM), on fibers.

@@ -1,0 +1,14 @@
+// The headers whose functions must all have a row: what they declare and libc exports is the list.
+#define _GNU_SOURCE
+#include <aio.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <threads.h>
+#include <time.h>
