@@ -37,6 +37,8 @@ pub mod flag {
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
     /// Note which thread passed each point, in [`Trace::point_threads`](crate::trace::Trace::point_threads).
     pub const POINT_THREADS: u32 = 1 << 14;
+    /// Make no run of a check twice: what is kept from run to run is known to change how memory is accessed.
+    pub const NO_REPEAT: u32 = 1 << 15;
     /// Note which thread has taken which lock that is a word in memory.
     pub const LOCK_WORDS: u32 = 1 << 15;
 }
