@@ -12,7 +12,6 @@ use std::sync::Mutex;
 
 use raddle_core::policies;
 use raddle_core::policy::Kind;
-use serde_json::Value;
 use support::programs::{campaign, each, instrumented, programs, runtime, Program};
 
 /// Runs of a campaign: enough for two rounds, so that what a policy learns is used.
@@ -71,7 +70,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 }
 
 fn explore(program: &Program, levels: &'static [&'static str], round: u64, made: &Made) -> Result<(), String> {
-    if program.get("runs").is_some() && round % SELDOM != 0 {
+    if program.get("runs").is_some() && !round.is_multiple_of(SELDOM) {
         return Ok(());
     }
     let out = tempfile::tempdir().expect("a folder for the campaign");
@@ -84,7 +83,7 @@ fn explore(program: &Program, levels: &'static [&'static str], round: u64, made:
         let count = report["runs"].as_u64().unwrap_or(0);
         made.runs.fetch_add(count, Ordering::Relaxed);
         *made.by_policy.lock().expect("no worker panicked").entry(cell.policy).or_default() += count;
-        if !CORRECT.contains(&status) || report["failing_runs"] != Value::from(0) {
+        if !CORRECT.contains(&status) || report["failing_runs"] != 0 {
             let complaint = format!("{}, {}: status {status:?}\n{said}", program.name(), options.join(" "));
             eprintln!("{complaint}");
             complaints.push(complaint);

@@ -12,6 +12,7 @@ use raddle_schedule::MAX_DECISIONS;
 use crate::error::Error;
 pub use crate::error::RangeError;
 pub use crate::os::folder::DEFAULT as DEFAULT_OUT;
+use crate::os::sys;
 use crate::plan::coverage::Coverage;
 use crate::plan::own_policies;
 use crate::plan::policy_choice::{PolicyChoice, PolicyError};
@@ -202,6 +203,17 @@ pub fn policy(text: &str, runtime: Option<&Path>) -> Result<PolicyChoice, Error>
     }
 }
 
+/// A signal by its name or number.
+pub fn signal(text: &str) -> Result<i32, Error> {
+    let is_meant = |signal: &i32| {
+        let name = sys::signal_name(*signal);
+        [&name, name.trim_start_matches("SIG"), &signal.to_string()].contains(&text)
+    };
+    let expected = "a signal: a name such as TERM or SIGTERM, or a number from 1 to 64".to_string();
+    let found = (1..=64).find(is_meant);
+    Ok(found.ok_or_else(|| RangeError { option: "expect-signal", value: text.to_string(), expected })?)
+}
+
 /// A value that must lie within bounds.
 pub fn within<T: PartialOrd + std::fmt::Display>(
     option: &'static str,
@@ -247,6 +259,18 @@ mod tests {
              known then; choose another"
         );
         assert!(parallel(|o| o.points = Some(Points::Race)).contains("excludes --points race"));
+    }
+
+    #[test]
+    fn signals_have_names_and_numbers() {
+        for text in ["TERM", "SIGTERM", "15"] {
+            assert_eq!(signal(text).ok(), Some(libc::SIGTERM), "{text}");
+        }
+        for text in ["0", "65", "SIG", "", "term", "no"] {
+            assert!(signal(text).is_err(), "{text}");
+        }
+        let error = signal("0").expect_err("no signal").to_string();
+        assert!(error.starts_with("expect-signal 0 makes no sense: expected a signal: a name such as"), "{error}");
     }
 
     #[test]

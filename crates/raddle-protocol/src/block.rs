@@ -60,6 +60,20 @@ pub const LAYOUT: u64 = layout::all(&[
 /// The environment variable that carries the number of the descriptor of the block.
 pub const FD_VARIABLE: &str = "RADDLE_BLOCK";
 
+/// The environment variable from which the runtime restores the user's LD_PRELOAD.
+pub const USERS_PRELOAD: &str = "RADDLE_PRELOAD";
+
+/// What stands in the environment in place of `LD_BIND_NOW=1` when functions are to be found late: a variable of the same
+/// length, so that nothing in the program's memory moves.
+pub const LATE_BINDING: &str = "RADDLE_BIND=1";
+
+/// A variable that keeps a place free in the environment's list, and is there [`ROOMS`] times: when the runtime takes
+/// out what is raddle's, the auxiliary vector is copied to the new end of the list.
+pub const ROOM: &str = "RADDLE_ROOM=";
+
+/// The kernel's auxiliary vector has at most 26 pairs of words.
+pub const ROOMS: usize = 64;
+
 /// Where the runtime maps the block: far from where the kernel and the sanitizers put things, so
 /// that the target's own addresses do not depend on it. The runtime's own memory lies below, in the same
 /// gigabyte, so that both share page tables.
@@ -90,6 +104,8 @@ shared! {
         pub races: Races,
         /// What each run of a series did.
         pub summaries: [Summary; SUMMARIES],
+        /// What a child process of the run has started last, as words of a shell, ended by a zero.
+        pub child_command: [u8; 256],
         /// The command line's report on a failed check, ended by a zero.
         pub check_report: [u8; 1024],
         /// The state of every thread when the run failed.

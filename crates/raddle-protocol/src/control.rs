@@ -1,6 +1,6 @@
 //! Turn-taking between raddle and the runtime.
 
-use core::sync::atomic::{AtomicI32, AtomicU32};
+use core::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use crate::shared;
 
@@ -30,42 +30,56 @@ pub mod command {
     pub const QUIT: u32 = 2;
 }
 
-/// Values of [`Control::fallback`]: why there is no fork server.
-pub mod fallback {
-    /// There is one, or none was asked for.
-    pub const NONE: u32 = 0;
-    /// The program had started threads before main.
-    pub const THREADS: u32 = 1;
-    /// The program had opened pipes, sockets or the like before main.
-    pub const DESCRIPTORS: u32 = 2;
-}
-
-macro_rules! os_reasons {
-    ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal,)*) => {
-        /// Why threads are switched as OS threads although fibers were wanted; see
-        /// [`Control::os_reason`].
+macro_rules! reasons {
+    ($(#[$about:meta])* $reason:ident: $($(#[$doc:meta])* $name:ident = $number:literal $text:literal,)*) => {
+        $(#[$about])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u32)]
-        pub enum OsReason { $($(#[$doc])* $name = $number,)* }
+        pub enum $reason { $($(#[$doc])* $name = $number,)* }
 
-        impl OsReason {
+        impl $reason {
             /// All of them.
-            pub const ALL: &'static [OsReason] = &[$(OsReason::$name,)*];
+            pub const ALL: &'static [$reason] = &[$($reason::$name,)*];
 
             /// In words, for people.
             pub fn text(self) -> &'static str {
-                match self { $(OsReason::$name => $text,)* }
+                match self { $($reason::$name => $text,)* }
             }
 
             /// The reason with this number.
-            pub fn from_u32(number: u32) -> Option<OsReason> {
-                OsReason::ALL.iter().copied().find(|r| *r as u32 == number)
+            pub fn from_u32(number: u32) -> Option<$reason> {
+                $reason::ALL.iter().copied().find(|r| *r as u32 == number)
             }
         }
     };
 }
 
-os_reasons! {
+reasons! {
+    /// Why each run starts the program anew although a fork server was wanted: the program has something that a fork
+    /// does not copy, or that parent and child share; see [`Control::fallback`].
+    Fallback:
+    Threads = 1 "it starts threads before main",
+    /// Pipes are made anew for each run.
+    Descriptors = 2 "it opens files, sockets or the like before main",
+    SharedMemory = 3 "it maps shared memory before main",
+    Timers = 4 "it starts timers before main",
+    /// Locked memory, and memory that children do not get.
+    SpecialMemory = 5 "it locks memory, or keeps memory from its children, before main",
+    PendingSignals = 6 "signals are waiting for it before main",
+    Children = 7 "it starts other processes before main",
+    Output = 8 "it prints before main",
+    Streams = 9 "it replaces a standard stream before main",
+    Directory = 10 "it changes its working directory before main",
+    /// Of System V.
+    Objects = 11 "it asks for semaphores, message queues or shared memory of System V before main",
+    ProcessId = 12 "it asks for its process id before main",
+    /// In any of its runs, and the runtime goes along.
+    Exec = 13 "it starts another program in its place (exec)",
+}
+
+reasons! {
+    /// Why threads are switched as OS threads although fibers were wanted; see [`Control::os_reason`].
+    OsReason:
     /// The wrfsbase instruction is not there.
     NoFsgsbase = 1 "the processor or the kernel does not let programs set the FS base",
     /// Syscall user dispatch is not there.
@@ -118,7 +132,7 @@ shared! {
         pub run_pid: AtomicI32,
         /// The run's status as wait gives it.
         pub wait_status: AtomicI32,
-        /// Why the program could not become a fork server.
+        /// Why the program could not become a fork server: see [`Fallback`]; 0 for no reason.
         pub fallback: AtomicU32,
         /// Runs of the current series that have ended.
         pub completed: AtomicU32,
@@ -126,6 +140,15 @@ shared! {
         pub strays: AtomicU32,
         /// Points of the run that are none of the program's: a timer preempted a thread there.
         pub preemptions: AtomicU32,
+        /// Programs that have started another one in their place, and those of them whose successor has mapped the block.
+        pub execs: AtomicU32,
+        /// See `execs`.
+        pub followed: AtomicU32,
+        /// What is left of the alarm for the next program, in nanoseconds; 0: there is none.
+        pub alarm: AtomicU64,
+        pub alarm_interval: AtomicU64,
+        /// The virtual clock when the next program was started.
+        pub clock: AtomicU64,
         /// How threads are switched: see [`switch`].
         pub switch: AtomicU32,
         /// Why threads are not switched as fibers: see [`OsReason`]; 0 for no reason.

@@ -37,7 +37,7 @@ pub mod trace;
 
 pub use block::{text, Block};
 pub use check::CheckRequest;
-pub use control::{Control, OsReason};
+pub use control::{Control, Fallback, OsReason};
 pub use raddle_core::lessons;
 pub use results::{Escape, Outcome, Results, Summary};
 pub use run_settings::{PolicySettings, RunSettings, Setting};

@@ -131,8 +131,10 @@ escapes! {
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
     /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
-    KeptState = 13 "a run in one process was another one when it was repeated: what earlier runs had left there changed \
-                    it, and no repetition in a new process; a failure may come again by its seed only",
+    KeptState = 13 "a run was another one when it was repeated in the same process, because of what earlier runs had left \
+                    there (a collector's garbage, a cache): a failure may come again by its seed only",
+    /// What exec started cannot be followed.
+    Exec = 14 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
 }
 
 /// Longest message, in bytes.
@@ -199,6 +201,11 @@ shared! {
         pub diverged_found: u32,
         /// Whether the expected thread could go on.
         pub diverged_enabled: u32,
+        /// With [`Outcome::StateLeaks`]: the body accessed memory in another way, and did nothing else differently as
+        /// far as could be seen.
+        pub leaks_below_calls: u32,
+        /// Padding.
+        pub reserved: u32,
         /// Bytes of `message`.
         pub message_len: u32,
         /// The assertion's text or another explanation.

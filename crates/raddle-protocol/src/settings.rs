@@ -37,6 +37,8 @@ pub mod flag {
     pub const PARALLEL_REPLAY: u32 = 1 << 13;
     /// Note which thread passed each point, in [`Trace::point_threads`](crate::trace::Trace::point_threads).
     pub const POINT_THREADS: u32 = 1 << 14;
+    /// Make no run of a check twice: what is kept from run to run is known to change how memory is accessed.
+    pub const NO_REPEAT: u32 = 1 << 15;
     /// Note which thread has taken which lock that is a word in memory.
     pub const LOCK_WORDS: u32 = 1 << 15;
 }
@@ -146,7 +148,20 @@ shared! {
         pub stdin: [u8; 128],
         /// The directory that a run starts in, ended by a zero; empty: it keeps the one it has.
         pub directory: [u8; 512],
+        /// What opens the block again, for the program that another one starts in its place; ended by a zero.
+        pub block_path: [u8; 64],
+        /// For a fork server: the descriptors that the program is started with, as [`descriptor`] knows them; 0 for none.
+        pub inherited: [u64; INHERITED],
     }
+}
+
+/// Descriptors that a program is started with and a fork server may have: the first of them.
+pub const INHERITED: usize = 16;
+
+/// A number for a descriptor and the file that it stands for; never 0.
+pub fn descriptor(fd: i32, device: u64, inode: u64) -> u64 {
+    let mut rng = rng::Rng::new(inode ^ device.rotate_left(32) ^ (fd as u64).rotate_left(48));
+    rng.next_u64() | 1
 }
 
 impl Settings {

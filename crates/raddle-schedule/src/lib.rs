@@ -120,6 +120,8 @@ pub enum Stdin {
 pub struct Expect {
     /// The exit status.
     pub exit: i32,
+    /// The signal that ends it instead; 0 for none.
+    pub signal: i32,
     /// A file with the expected standard output.
     pub output: Option<Vec<u8>>,
     /// A shell command that looks at the run's results.

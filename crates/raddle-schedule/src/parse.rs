@@ -50,8 +50,17 @@ const REQUIRED: &[&str] = &[
 const REPEATED: &[&str] = &["environment", "file", "sync-function", "identities", "racing"];
 
 /// Keys that it may have once.
-const OPTIONAL: &[&str] =
-    &["raddle-check", "expect-output", "check", "fail-on", "suppressions", "variables", "yields", "fair"];
+const OPTIONAL: &[&str] = &[
+    "raddle-check",
+    "expect-signal",
+    "expect-output",
+    "check",
+    "fail-on",
+    "suppressions",
+    "variables",
+    "yields",
+    "fair",
+];
 
 /// Reads the text of a schedule file.
 pub fn parse(bytes: &[u8]) -> Result<Schedule> {
@@ -184,6 +193,7 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "identities" => s.identities.push([line.assigned("stack")?, line.assigned("guard")?, line.assigned("count")?]),
         "stdin" => s.stdin = stdin(line)?,
         "expect-exit" => s.expect.exit = line.number("an exit status")?,
+        "expect-signal" => s.expect.signal = within(line, "a signal's number", 1, 64)?,
         "expect-output" => s.expect.output = Some(line.string("a file, quoted")?),
         "check" => s.expect.check = Some(line.string("a command, quoted")?),
         "failure" => s.failure.kind = line.word("a kind of failure")?.to_string(),

@@ -206,6 +206,7 @@ impl Generator {
             stdin,
             expect: Expect {
                 exit: self.number() as i32,
+                signal: self.below(65) as i32,
                 output: self.many(1, Self::bytes).pop(),
                 check: self.many(1, Self::bytes).pop(),
             },

@@ -73,6 +73,9 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
         Stdin::Beside(name) => writeln!(out, "stdin beside {}", Quoted(name))?,
     }
     writeln!(out, "expect-exit {}", s.expect.exit)?;
+    if s.expect.signal != 0 {
+        writeln!(out, "expect-signal {}", s.expect.signal)?;
+    }
     if let Some(path) = &s.expect.output {
         writeln!(out, "expect-output {}", Quoted(path))?;
     }

@@ -100,6 +100,9 @@ options! {
         /// Expect this exit status of a good run [default: 0]
         #[arg(long, value_name = "CODE")]
         pub expect_exit: Option<i32>,
+        /// Expect a good run to be ended by this signal, by name or number (TERM, SIGTERM, 15)
+        #[arg(long, value_name = "SIGNAL", conflicts_with = "expect_exit")]
+        pub expect_signal: Option<String>,
         /// Let the starvation guard override the policy with probability P per point [default: 0.001]
         #[arg(long, value_name = "P", conflicts_with = "no_guard")]
         pub guard: Option<f64>,

@@ -143,6 +143,7 @@ impl Resolved {
             switch: process.switch,
             expect: Expectations {
                 exit: run.expect_exit.unwrap_or(0),
+                signal: run.expect_signal.as_deref().map(options::signal).transpose()?,
                 output: given.expect_output.map(read_expected).transpose()?,
                 oracle: given.check.map(OsString::from),
             },

@@ -170,6 +170,9 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     if let Some(nothing) = tally.nothing_controlled().filter(|_| campaign.findings.is_empty()) {
         writeln!(out, "\n{}", nothing.text())?;
+        if let Some(command) = &tally.child_command {
+            writeln!(out, "A child process started `{command}`; to control that: raddle test -- {command}")?;
+        }
     }
     Ok(())
 }

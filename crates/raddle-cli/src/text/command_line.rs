@@ -44,6 +44,9 @@ pub fn explore_again(plan: &Plan, run: u64) -> String {
     if plan.expect.exit != 0 {
         words.push(format!("--expect-exit {}", plan.expect.exit));
     }
+    if let Some(signal) = plan.expect.signal {
+        words.push(format!("--expect-signal {signal}"));
+    }
     if let Some((path, _)) = &plan.expect.output {
         words.push(format!("--expect-output {}", quoted(path.as_os_str())));
     }

@@ -96,6 +96,7 @@ fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) 
         stdin: raddle_schedule::Stdin::Null,
         expect: raddle_schedule::Expect {
             exit: plan.expect.exit,
+            signal: plan.expect.signal.unwrap_or(0),
             output: plan.expect.output.as_ref().map(|(path, _)| bytes(&absolute(path))),
             check: plan.expect.oracle.as_ref().map(|command| command.as_bytes().to_vec()),
         },

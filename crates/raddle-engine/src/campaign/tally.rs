@@ -41,6 +41,8 @@ pub struct Tally {
     pub guard_fired: u64,
     /// Bits of [`Escape`].
     pub escapes: u64,
+    /// What a child process has started last, in a run with one thread: as words of a shell.
+    pub child_command: Option<String>,
     /// Bits of [`raddle_protocol::results::blind_spot`].
     pub notes: u64,
     /// A hash of the schedules of all runs in their order: equal when every run took the same steps.
@@ -79,6 +81,9 @@ impl Tally {
         self.guard_fired += counts.guard_fired;
         self.fair_runs += u64::from(counts.fair_from > 0);
         self.escapes |= report.escapes;
+        if report.child_command.is_some() {
+            self.child_command.clone_from(&report.child_command);
+        }
         self.worth.add(report, guarantee);
         self.notes |= counts.notes;
         self.trace = splitmix64(&mut (self.trace ^ counts.hash));
@@ -156,7 +161,7 @@ impl NothingControlled {
             }
             NothingControlled::OneThread => {
                 "the program never started a thread. Give it the arguments with which it \
-                 does; if it starts another program that has the threads, test that one"
+                 does; if its children have the threads, test the program that they run"
             }
             NothingControlled::NoPoint => {
                 "no schedule point was seen while two threads were alive. If the threads \

@@ -120,6 +120,9 @@ fn make_all(plan: &Plan, runner: &mut Runner<'_>, mut rest: Assignment, replies:
     while rest.first <= rest.last {
         let made = runner.make(&rest)?;
         rest.first += made.count();
+        if let Some(reason) = runner.fallback() {
+            replies.send(Reply::Fallback(reason));
+        }
         if let Some(reason) = runner.os_threads() {
             replies.send(Reply::OsThreads(reason));
         }

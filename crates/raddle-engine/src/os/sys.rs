@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::AtomicU32;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -32,6 +32,14 @@ pub fn memfd(name: &CStr) -> io::Result<File> {
 pub fn append_only(file: &File) -> io::Result<()> {
     // SAFETY: changes flags of an open descriptor only.
     errno(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) }).map(drop)
+}
+
+/// The open descriptors of this process that are not closed on exec.
+pub fn descriptors_kept_on_exec() -> Vec<RawFd> {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let descriptors = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    // SAFETY: asks about a descriptor, which may be closed by now.
+    descriptors.filter(|&fd| unsafe { libc::fcntl(fd, libc::F_GETFD) } == 0).collect()
 }
 
 /// Signals that a thread causes itself: blocking them would hide them from the host's crash handler.

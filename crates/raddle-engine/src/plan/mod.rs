@@ -30,9 +30,10 @@ use std::time::Duration;
 use raddle_core::policy::{Kind, Profile};
 use raddle_core::Decision;
 use raddle_inspect::elf::Program;
-use raddle_protocol::settings::{flag, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
+use raddle_protocol::settings::{flag, INHERITED, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
 use raddle_protocol::{Points, RunSettings, Settings, Stacks};
 
+use crate::os::sys::Ending;
 use coverage::Coverage;
 use environment::Variables;
 use place::Place;
@@ -136,10 +137,19 @@ pub struct Target {
 pub struct Expectations {
     /// The exit status.
     pub exit: i32,
+    /// The signal that ends it instead.
+    pub signal: Option<i32>,
     /// The standard output, and the file that it comes from.
     pub output: Option<(PathBuf, Vec<u8>)>,
     /// A shell command that looks at the results of a run.
     pub oracle: Option<OsString>,
+}
+
+impl Expectations {
+    /// How the process of a good run ends.
+    pub fn ending(&self) -> Ending {
+        self.signal.map_or(Ending::Exit(self.exit), Ending::Signal)
+    }
 }
 
 /// Races to ignore.
@@ -235,12 +245,15 @@ impl Plan {
             check_number: self.check.unwrap_or(0),
             first_run: 0,
             last_run: 0,
-            expect_exit: self.expect.exit,
+            // What a signal ends is looked at run by run.
+            expect_exit: if self.expect.signal.is_some() { -1 } else { self.expect.exit },
             scratch: [0; 512],
             sync_offsets,
             look_offset: self.look_at.unwrap_or(0),
             stdin: [0; 128],
             directory: [0; 512],
+            block_path: [0; 64],
+            inherited: [0; INHERITED],
         }
     }
 

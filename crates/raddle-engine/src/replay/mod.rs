@@ -259,6 +259,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
         look_at,
         expect: Expectations {
             exit: recorded.expect.exit,
+            signal: Some(recorded.expect.signal).filter(|&signal| signal != 0),
             output,
             oracle: recorded.expect.check.clone().map(OsString::from_vec),
         },

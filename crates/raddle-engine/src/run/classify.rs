@@ -96,7 +96,9 @@ pub fn classify(traces: &Traces<'_>, expect: &Expectations) -> Option<Symptom> {
         return Some(time_out(timed_out));
     }
     let stderr = String::from_utf8_lossy(traces.stderr);
-    let failing = traces.ending != Ending::Exit(expect.exit) || results.outcome == Outcome::Signal as u32;
+    // A signal that only the runtime has seen was a fault, after which the process ended otherwise.
+    let seen = expect.signal.is_none() && results.outcome == Outcome::Signal as u32;
+    let failing = traces.ending != expect.ending() || seen;
     if failing {
         let said = || failure::read(traces.stdout, traces.stderr, ended(traces)).map(Symptom::of_assertion);
         let symptom = said::sanitizer(&stderr).or_else(said);
@@ -205,7 +207,10 @@ fn bare(traces: &Traces<'_>, expect: &Expectations, stderr: &str) -> Symptom {
             };
             Symptom::at(place, FailureKind::Signal, message)
         }
-        (None, ending) => Symptom::new(FailureKind::Exit, format!("{ending}, expected {}", expect.exit)),
+        (None, ending) => {
+            let expected = expect.signal.map_or(expect.exit.to_string(), signal_name);
+            Symptom::new(FailureKind::Exit, format!("{ending}, expected {expected}"))
+        }
     }
 }
 
@@ -468,6 +473,18 @@ mod tests {
         case.is(FailureKind::Exit, "exit status 3, expected 0");
         case.expect.exit = 3;
         assert_eq!(case.symptom(), None);
+    }
+
+    #[test]
+    fn the_expected_signal_is_good() {
+        let mut case = Case::new(Outcome::Unknown).ending(Ending::Signal(libc::SIGTERM));
+        case.is(FailureKind::Signal, "SIGTERM");
+        case.expect.signal = Some(libc::SIGTERM);
+        assert_eq!(case.symptom(), None);
+        case.ending(Ending::Exit(0)).is(FailureKind::Exit, "exit status 0, expected SIGTERM");
+        let mut aborted = Case::new(Outcome::Signal).ending(Ending::Signal(libc::SIGABRT));
+        aborted.expect.signal = Some(libc::SIGABRT);
+        assert_eq!(aborted.symptom(), None);
     }
 
     #[test]

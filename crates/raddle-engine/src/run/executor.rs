@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use raddle_inspect::builds::Builds;
 use raddle_inspect::stack::Unwinder;
 use raddle_protocol::control::{command, event};
 use raddle_protocol::results::SUMMARIES;
-use raddle_protocol::settings::flag;
+use raddle_protocol::settings::{self, flag, INHERITED};
 use raddle_protocol::{Escape, OsReason, Outcome};
 
 use super::calls;
@@ -31,7 +32,7 @@ use crate::os::process::{self, Process};
 use crate::os::scratch::JobScratch;
 use crate::os::sys::{self, Ending};
 use crate::plan::place::Place;
-use crate::plan::stdin::Stdin;
+use crate::plan::stdin::{self, Stdin};
 use crate::plan::Plan;
 
 /// How long a process that was told to leave, or killed, may take.
@@ -140,9 +141,7 @@ pub struct Executor<'a> {
     pub block: SharedBlock,
     /// What the last run printed.
     pub output: Output,
-    /// The job's own TMPDIR.
-    tmp: PathBuf,
-    own_directory: Option<PathBuf>,
+    scratch: JobScratch,
     frames: Frames,
     unwinder: Unwinder,
     builds: Builds,
@@ -151,6 +150,8 @@ pub struct Executor<'a> {
     watcher: Watcher,
     /// Why threads are switched as OS threads, until it has been reported.
     pub os_threads: Option<String>,
+    /// Why there is no fork server any longer, until it has been reported.
+    pub fallback: Option<String>,
     /// The places that the last run was told of.
     places: Vec<Place>,
 }
@@ -165,7 +166,9 @@ impl<'a> Executor<'a> {
         stop: &Stop,
     ) -> Result<Executor<'a>, JobEnd> {
         let recording = plan.recording.as_ref().map_or(&[][..], |r| &r.decisions);
-        let block = SharedBlock::new(plan.block_settings(), recording)?;
+        let mut block = SharedBlock::new(plan.block_settings(), recording)?;
+        let path = block.path();
+        block.set(|settings| _ = shared_block::put(&mut settings.block_path, path.as_bytes()));
         let mut launch = Launch::new(&plan.target, runtime, scratch)?;
         if plan.core_dumps {
             launch.allow_core_dumps();
@@ -176,13 +179,13 @@ impl<'a> Executor<'a> {
             watcher: Watcher::new(&block, stop)?,
             block,
             output,
-            tmp: scratch.tmp.clone(),
-            own_directory: plan.target.own_directory.then(|| scratch.cwd.clone()),
+            scratch: scratch.clone(),
             frames: Frames::new(&plan.target.runtime),
             unwinder: Unwinder::with(builds.clone()),
             builds,
             mode: plan.exec.then_some(Mode::Exec),
             os_threads: None,
+            fallback: None,
             places: Vec::new(),
         })
     }
@@ -200,7 +203,10 @@ impl<'a> Executor<'a> {
     }
 
     pub fn run(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
-        let end = self.run_once(run, seed, assignment)?;
+        let mut end = self.run_once(run, seed, assignment)?;
+        if self.leaves_server()? {
+            end = self.run_once(run, seed, assignment)?;
+        }
         let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
         let known = self.block.settings().flags & flag::FIBERS == 0;
         let Some(reason) = reason.filter(|_| !known) else { return Ok(end) };
@@ -212,9 +218,30 @@ impl<'a> Executor<'a> {
             self.mode = Some(Mode::Exec);
         }
         if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+            self.clean()?;
             return self.run_once(run, seed, assignment);
         }
         Ok(end)
+    }
+
+    /// Whether a run of the fork server was to become one of another program: from here on every run is a process of its
+    /// own, and that one is made again.
+    fn leaves_server(&mut self) -> Result<bool, JobEnd> {
+        let number = self.block.control().fallback.load(Ordering::Acquire);
+        let Some(reason) = watch::fallback_reason(number).filter(|_| matches!(self.mode, Some(Mode::Server(_)))) else {
+            return Ok(false);
+        };
+        self.fallback = Some(reason);
+        self.finish()?;
+        self.clean()?;
+        self.server_settings(false);
+        self.mode = Some(Mode::Exec);
+        Ok(true)
+    }
+
+    /// Removes what a run that is made again has left.
+    fn clean(&self) -> io::Result<()> {
+        self.scratch.clean(self.plan.target.own_directory)
     }
 
     fn run_once(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
@@ -258,6 +285,9 @@ impl<'a> Executor<'a> {
         self.block.control().completed.store(0, Ordering::Relaxed);
         self.block.control().strays.store(0, Ordering::Relaxed);
         let end = self.run_forked()?;
+        if self.leaves_server()? {
+            return Ok(None);
+        }
         self.output.look()?;
         let completed = self.completed(assignment);
         let whole = completed as u64 == assignment.last - assignment.first + 1;
@@ -384,8 +414,10 @@ impl<'a> Executor<'a> {
             Stdin::Null => None,
             stdin => Some(stdin.path()),
         };
-        let directory = self.own_directory.as_ref();
+        let directory = self.plan.target.own_directory.then(|| self.scratch.cwd.clone());
+        let inherited = if on { self.inherited() } else { [0; INHERITED] };
         self.block.set(|settings| {
+            settings.inherited = inherited;
             settings.flags &= !flag::FORK_SERVER;
             settings.stdin.fill(0);
             settings.directory.fill(0);
@@ -401,6 +433,28 @@ impl<'a> Executor<'a> {
         });
     }
 
+    /// The descriptors that the program is started with: its standard streams, and what this process does not close on
+    /// exec.
+    fn inherited(&self) -> [u64; INHERITED] {
+        let stdin = &self.plan.target.stdin;
+        let streams = [
+            (0, std::fs::metadata(stdin.path()).ok()),
+            (1, self.output.stdout.metadata().ok()),
+            (2, self.output.stderr.metadata().ok()),
+        ];
+        let captured = match stdin {
+            Stdin::Captured(file) => vec![(0, file.metadata().ok()), (stdin::DESCRIPTOR, file.metadata().ok())],
+            Stdin::Null | Stdin::File(_) => Vec::new(),
+        };
+        let others = sys::descriptors_kept_on_exec().into_iter().filter(|&fd| fd > 2);
+        let others = others.map(|fd| (fd, std::fs::metadata(format!("/proc/self/fd/{fd}")).ok()));
+        let mut inherited = [0; INHERITED];
+        let all = streams.into_iter().chain(captured).chain(others);
+        let known = all.filter_map(|(fd, file)| file.map(|file| settings::descriptor(fd, file.dev(), file.ino())));
+        inherited.iter_mut().zip(known).for_each(|(to, known)| *to = known);
+        inherited
+    }
+
     /// Kills a process that we started, with all that it leaves behind.
     fn end(&self, mut process: Process) {
         process.kill();
@@ -411,7 +465,7 @@ impl<'a> Executor<'a> {
 
     /// Ends what has no parent any more.
     fn sweep(&self) {
-        strays::sweep(&self.tmp);
+        strays::sweep(&self.scratch.tmp);
     }
 
     fn must_be_attached(&self, ending: Ending) -> Result<(), JobEnd> {

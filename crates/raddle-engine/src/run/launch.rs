@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use libc::{c_int, pid_t};
-use raddle_protocol::block::FD_VARIABLE;
+use raddle_protocol::block::{FD_VARIABLE, LATE_BINDING, ROOM, ROOMS, USERS_PRELOAD};
 
 use crate::os::process::Process;
 use crate::os::scratch::JobScratch;
@@ -19,9 +19,6 @@ use crate::plan::Target;
 /// The number under which the target inherits the block: always the same, so that the environment
 /// is; high, so that it is out of the program's way.
 const BLOCK_DESCRIPTOR: RawFd = 900;
-
-/// The variable from which the runtime restores the user's LD_PRELOAD for the program's children.
-const USERS_PRELOAD: &str = "RADDLE_PRELOAD";
 
 /// Why the target could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +99,11 @@ impl Launch {
         Ok(Launch {
             program: c_string(program.as_os_str())?,
             arguments: target.command.iter().map(|a| c_string(a)).collect::<Result<_, _>>()?,
-            environment: variables.iter().map(variable).collect::<Result<_, _>>()?,
+            environment: variables
+                .iter()
+                .map(variable)
+                .chain((0..ROOMS).map(|_| c_string(OsStr::new(ROOM))))
+                .collect::<Result<_, _>>()?,
             stdin_path: c_string(target.stdin.path().as_os_str())?,
             stdin_inherited: target.stdin.inherited(),
             directory: c_string(directory.as_os_str())?,
@@ -117,14 +118,12 @@ impl Launch {
     }
 
     /// Lets the loader find functions when they are called: a program may name functions that are nowhere, as
-    /// long as it does not call them. The variable is replaced by one of the same length, so that nothing in
-    /// the program's memory moves.
+    /// long as it does not call them.
     pub fn bind_late(&mut self) -> bool {
         let was = std::mem::take(&mut self.bound);
-        for entry in self.environment.iter_mut().filter(|_| was) {
-            if entry.as_bytes() == b"LD_BIND_NOW=1" {
-                *entry = c"RADDLE_BIND=1".to_owned();
-            }
+        let late = self.environment.iter_mut().find(|entry| was && entry.as_bytes() == b"LD_BIND_NOW=1");
+        if let (Some(entry), Ok(text)) = (late, CString::new(LATE_BINDING)) {
+            *entry = text;
         }
         was
     }

@@ -39,6 +39,11 @@ impl Capture {
         self.file.as_raw_fd()
     }
 
+    /// What the system knows of the file.
+    pub fn metadata(&self) -> io::Result<std::fs::Metadata> {
+        self.file.metadata()
+    }
+
     /// Empties it for the next run.
     pub fn clear(&mut self) -> io::Result<()> {
         self.cut = false;

@@ -22,6 +22,8 @@ pub struct RunReport {
     pub counts: Counts,
     /// What escaped control; bits of [`raddle_protocol::Escape`].
     pub escapes: u64,
+    /// What a child process has started last, if there was one thread only: as words of a shell.
+    pub child_command: Option<String>,
     /// Whether output was thrown away.
     pub output_cut: bool,
     /// The threads that it made, by their stacks.
@@ -44,6 +46,7 @@ impl RunReport {
             verdict: Verdict::Passed,
             counts: Counts::default(),
             escapes: 0,
+            child_command: None,
             output_cut: false,
             stacks: Default::default(),
             racing: Vec::new(),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use raddle_core::policy::{Explored, Learns};
 use raddle_core::{Decision, EventKind};
 use raddle_protocol::hooks::offers;
+use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, Outcome, Points, Results};
 
 use super::classify::{self, Symptom, Traces};
@@ -109,6 +110,11 @@ impl<'a> Runner<'a> {
     /// Why threads are switched as OS threads, once, when that has come up.
     pub fn os_threads(&mut self) -> Option<String> {
         self.executor.os_threads.take()
+    }
+
+    /// Why there is no fork server any longer, once, when that has come up.
+    pub fn fallback(&mut self) -> Option<String> {
+        self.executor.fallback.take()
     }
 
     /// See [`Executor::abandon`].
@@ -289,7 +295,11 @@ impl<'a> Runner<'a> {
             let report = self.judge(run, seed, assignment, &end);
             let Some(mut report) = self.unless_exhausted(report)? else { return passed(batch) };
             let leaks = report.failure().is_some_and(|failure| failure.kind == FailureKind::Leak);
-            if leaks && !is_first && !self.plan.searches() {
+            let below_calls = self.executor.block.results().leaks_below_calls != 0;
+            if leaks && (below_calls || !is_first) && !self.plan.searches() {
+                if below_calls {
+                    self.executor.block.set(|settings| settings.flags |= flag::NO_REPEAT);
+                }
                 return Ok(Made { batch, last: Some(self.make_afresh(run, assignment)?) });
             }
             // A good run that has news of races ends here too, but not its process.
@@ -310,9 +320,10 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Makes a run in a process of its own, whose repetition was another one in a process that had made others before.
-    /// A collector or a cache that does something now and then spoils neither that run nor the others. A body that
-    /// depends on how often it has been run differs here, too, and is at fault.
+    /// Makes a run in a process of its own, whose repetition was another one in the process that it was made in. What
+    /// collectors and caches keep from run to run spoils none: they access memory in another way, or do something more
+    /// now and then. A body that makes other calls depends on how often it has been run; that shows in a new process,
+    /// too, and is at fault.
     fn make_afresh(&mut self, run: u64, assignment: &Assignment) -> Result<RunReport, JobEnd> {
         self.executor.abandon();
         let one = Assignment { first: run, last: run, ..assignment.clone() };
@@ -368,7 +379,8 @@ impl<'a> Runner<'a> {
             run,
             verdict,
             counts: Counts::from(&results),
-            escapes: results.escapes,
+            escapes: results.escapes | self.executor.block.escaped_by_exec(),
+            child_command: self.executor.block.child_command().filter(|_| results.threads < 2),
             output_cut: self.executor.output.was_cut(),
             stacks: if run <= FIRST_ROUND { results.stacks } else { Default::default() },
             racing: self.files.places(&seen),
@@ -439,7 +451,7 @@ impl<'a> Runner<'a> {
 
     fn symptom(&mut self, results: &Results, end: &RunEnd) -> Result<Option<Symptom>, JobEnd> {
         let expect = &self.plan.expect;
-        let suspicious = end.ending != Ending::Exit(expect.exit) || results.outcome != Outcome::Exited as u32;
+        let suspicious = end.ending != expect.ending() || results.outcome != Outcome::Exited as u32;
         let stderr = if suspicious { self.executor.output.stderr.read()? } else { Vec::new() };
         let stdout =
             if suspicious || expect.output.is_some() { self.executor.output.stdout.read()? } else { Vec::new() };

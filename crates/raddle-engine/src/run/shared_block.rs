@@ -13,7 +13,7 @@ use raddle_core::{Decision, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
 use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
-use raddle_protocol::{text, Block, Control, Results, Settings, Summary, ThreadReport};
+use raddle_protocol::{text, Block, Control, Escape, Results, Settings, Summary, ThreadReport};
 
 use super::observed::{self, Knowledge, Observed};
 use super::races::Seen;
@@ -137,6 +137,11 @@ impl SharedBlock {
             std::ptr::copy_nonoverlapping(recording.as_ptr(), follow, recording.len());
         }
         Ok(SharedBlock { map: Arc::new(map), log_capacity: settings.log_capacity })
+    }
+
+    /// The path by which a target opens the block again.
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.descriptor())
     }
 
     /// Has the next run follow these decisions, for which there is room.
@@ -296,6 +301,12 @@ impl SharedBlock {
         for word in [&control.os_reason, &control.switch, &control.fallback, &control.strays, &control.preemptions] {
             word.store(0, Ordering::Relaxed);
         }
+        for word in [&control.execs, &control.followed] {
+            word.store(0, Ordering::Relaxed);
+        }
+        for word in [&control.alarm, &control.alarm_interval, &control.clock] {
+            word.store(0, Ordering::Relaxed);
+        }
         control.run_pid.store(0, Ordering::Relaxed);
         control.wait_status.store(0, Ordering::Relaxed);
         self.clear_results();
@@ -306,6 +317,7 @@ impl SharedBlock {
         // SAFETY: between two runs only this side touches the results; zero bytes are valid.
         unsafe {
             addr_of_mut!((*self.map.at.as_ptr()).results).write_bytes(0, 1);
+            addr_of_mut!((*self.map.at.as_ptr()).child_command).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
             ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
         }
@@ -333,6 +345,20 @@ impl SharedBlock {
         let control = self.control();
         let preemptions = control.preemptions.load(Ordering::Relaxed);
         (control.completed.load(Ordering::Relaxed), points.wrapping_sub(preemptions.into()))
+    }
+
+    /// What a child process of the last run has started last, as words of a shell.
+    pub fn child_command(&self) -> Option<String> {
+        // SAFETY: inside the mapping; plain bytes, copied.
+        let command = unsafe { addr_of!((*self.map.at.as_ptr()).child_command).read_volatile() };
+        let length = command.iter().position(|&byte| byte == 0).unwrap_or(command.len());
+        Some(String::from_utf8_lossy(&command[..length]).into_owned()).filter(|command| !command.is_empty())
+    }
+
+    /// The bit of [`Escape::Exec`], if a program was started in the place of another one and has not mapped the block.
+    pub fn escaped_by_exec(&self) -> u64 {
+        let [started, followed] = [&self.control().execs, &self.control().followed].map(|n| n.load(Ordering::Acquire));
+        u64::from(started != followed) << Escape::Exec as u32
     }
 
     /// The states of the run's threads, the main one first.

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use raddle_protocol::control::{event, fallback};
+use raddle_protocol::control::event;
+use raddle_protocol::Fallback;
 
 use super::classify::TimedOut;
 use super::output::Output;
@@ -200,12 +201,8 @@ impl Watch {
     }
 }
 
-/// Why there is no fork server, for a number of [`fallback`].
+/// Why there is no fork server, for the number of a [`Fallback`].
 pub fn fallback_reason(number: u32) -> Option<String> {
-    match number {
-        fallback::NONE => None,
-        fallback::THREADS => Some("it starts threads before main".to_string()),
-        fallback::DESCRIPTORS => Some("it opens pipes, sockets or the like before main".to_string()),
-        other => Some(format!("its runtime says so (reason {other})")),
-    }
+    let known = Fallback::from_u32(number).map(|reason| reason.text().to_string());
+    (number != 0).then(|| known.unwrap_or_else(|| format!("its runtime says so (reason {number})")))
 }

@@ -106,6 +106,11 @@ pub fn block() -> Option<&'static Block> {
     (address != 0).then(|| unsafe { &*(address as *const Block) })
 }
 
+/// Whether another program of the same run was in this process before.
+pub fn is_successor() -> bool {
+    block().is_some_and(|block| block.control.execs.load(Ordering::Relaxed) != 0)
+}
+
 /// The block has been mapped.
 pub fn set_block(block: *mut Block) {
     BLOCK.store(block as usize, Ordering::Relaxed);

@@ -12,6 +12,9 @@ static OWN_START: AtomicUsize = AtomicUsize::new(0);
 static OWN_END: AtomicUsize = AtomicUsize::new(0);
 /// Where the program was loaded; 0 for one that is not relocated.
 static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// The text of the program.
+static PROGRAM_START: AtomicUsize = AtomicUsize::new(0);
+static PROGRAM_LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// The text of the dynamic loader.
 static LOADER_START: AtomicUsize = AtomicUsize::new(0);
 static LOADER_LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -48,7 +51,10 @@ unsafe extern "C" fn find_text(info: *mut libc::dl_phdr_info, _size: usize, _dat
             let header = &*(*info).dlpi_phdr.add(i);
             let start = (*info).dlpi_addr as usize + header.p_vaddr as usize;
             let executable = header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0;
-            if executable && (start..start + header.p_memsz as usize).contains(&here) {
+            if executable && base == PROGRAM_BASE.load(Ordering::Relaxed) {
+                PROGRAM_START.store(start, Ordering::Relaxed);
+                PROGRAM_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
+            } else if executable && (start..start + header.p_memsz as usize).contains(&here) {
                 TEXT_START.store(start, Ordering::Relaxed);
                 TEXT_LENGTH.store(header.p_memsz as usize, Ordering::Relaxed);
                 note_own_memory(info);
@@ -108,6 +114,11 @@ pub(super) fn loader_contains(address: usize) -> bool {
 /// Whether an address lies in this library's text.
 pub fn own_contains(address: usize) -> bool {
     address.wrapping_sub(TEXT_START.load(Ordering::Relaxed)) < TEXT_LENGTH.load(Ordering::Relaxed)
+}
+
+/// Whether an address lies in the program's text, as opposed to that of a library.
+pub fn program_contains(address: usize) -> bool {
+    address.wrapping_sub(PROGRAM_START.load(Ordering::Relaxed)) < PROGRAM_LENGTH.load(Ordering::Relaxed)
 }
 
 /// Where the program itself was loaded.

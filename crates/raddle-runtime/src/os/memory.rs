@@ -1,5 +1,6 @@
 //! What kind of memory an address is in.
 
+use core::ffi::CStr;
 use core::ops::Range;
 
 use crate::os::sys;
@@ -60,11 +61,17 @@ impl<'a> Mapping<'a> {
 
 /// Calls `visit` with each line of /proc/self/maps, until it returns false. Returns whether there were any.
 pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+    each_line(c"/proc/self/maps", visit)
+}
+
+/// Calls `visit` with each line of a file, until it returns false. Returns whether there is anything to read.
+pub fn each_line(path: &CStr, visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
     let mut buffer = [0u8; 4096];
     let mut held = 0;
+    let mut any = false;
     // SAFETY: a path ended by zero and a buffer of the length given.
     unsafe {
-        let fd = syscall!(sys::SYS_open, c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let fd = syscall!(sys::SYS_open, path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if fd < 0 {
             return false;
         }
@@ -73,6 +80,7 @@ pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
             if n <= 0 {
                 break;
             }
+            any = true;
             held += n as usize;
             let mut from = 0;
             while let Some(length) = buffer[from..held].iter().position(|&byte| byte == b'\n') {
@@ -89,8 +97,8 @@ pub fn each_mapping(visit: &mut dyn FnMut(&[u8]) -> bool) -> bool {
             held -= from;
         }
         syscall!(libc::SYS_close, fd);
-        true
     }
+    any
 }
 
 /// The heap that grows by brk, as it is now.

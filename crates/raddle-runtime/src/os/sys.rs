@@ -190,6 +190,22 @@ pub fn close(fd: i32) {
     }
 }
 
+/// The path under /proc of an open descriptor, ended by zeros.
+pub fn descriptor_path(fd: i32) -> [u8; 26] {
+    let mut path = *b"/proc/self/fd/\0\0\0\0\0\0\0\0\0\0\0\0";
+    let mut digits = [0u8; 10];
+    let mut rest = fd.unsigned_abs();
+    let mut count = 0;
+    while count == 0 || rest > 0 {
+        digits[count] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        count += 1;
+    }
+    let places = path[14..].iter_mut();
+    places.zip(digits[..count].iter().rev()).for_each(|(place, digit)| *place = *digit);
+    path
+}
+
 /// Lets the kernel run another thread for a moment.
 pub fn give_way() {
     sleep(20_000);
@@ -309,5 +325,17 @@ pub unsafe fn return_from_signal(sp: usize) -> ! {
     // SAFETY: the caller's promise.
     unsafe {
         core::arch::asm!("mov rsp, {}", "syscall", in(reg) sp, in("rax") libc::SYS_rt_sigreturn, options(noreturn));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_descriptors() {
+        assert!(descriptor_path(0).starts_with(b"/proc/self/fd/0\0"));
+        assert!(descriptor_path(1203).starts_with(b"/proc/self/fd/1203\0"));
+        assert!(descriptor_path(i32::MAX).starts_with(b"/proc/self/fd/2147483647\0"));
     }
 }

@@ -6,16 +6,18 @@ use core::ffi::{c_int, c_uint};
 
 use libc::{sembuf, timespec, EINVAL, ETIMEDOUT};
 use raddle_core::{Event, EventKind};
-use raddle_protocol::Escape;
+use raddle_protocol::{Escape, Fallback};
 
 use super::kernel_wait::{
     conclude, is_ready, never_waits, touched, AfterHandler, Attempts, CallResult, Caller, Watched, AGAIN, INTERRUPTED,
 };
+use super::result;
 use super::signal::handle_pending;
 use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::scheduler;
 use crate::dispatch::Request;
 use crate::model::descriptor::key;
+use crate::process::forkable::note;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wake;
 use crate::signals::kernel::take_from_kernel;
@@ -119,6 +121,24 @@ fn request(number: i64, arguments: [usize; 5]) -> Request {
 }
 
 interpose! {
+    fn msgget(key: c_int, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_msgget, key, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
+    fn semget(key: c_int, count: c_int, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_semget, key, count, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
+    fn shmget(key: c_int, size: usize, flags: c_int) -> c_int |_| {
+        result(syscall!(libc::SYS_shmget, key, size, flags)) as c_int
+    } before {
+        note(Fallback::Objects);
+    }
+
     fn msgsnd(id: c_int, message: usize, size: usize, flags: c_int) -> c_int |me| {
         let request = request(libc::SYS_msgsnd, [id as usize, message, size, flags as usize, 0]);
         conclude!(me, self::message(Caller::function(me), request, 3))

@@ -15,11 +15,13 @@ pub mod credentials;
 pub mod descriptor;
 pub mod descriptor_table;
 pub mod epoll;
+pub mod exec;
 pub mod file_lock;
 pub mod futex;
 mod futex_pi;
 pub mod ipc;
 mod kernel_wait;
+pub mod lookup;
 pub mod mapping;
 pub mod misuse;
 pub mod mutex;
@@ -29,6 +31,7 @@ pub mod open;
 pub mod poll;
 pub mod process;
 pub mod processors;
+pub mod restartable;
 pub mod rwlock;
 pub mod select;
 pub mod semaphore;
@@ -48,23 +51,13 @@ pub mod time;
 pub mod timer;
 mod trapped;
 
-use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::ffi::{c_char, c_int, c_uint};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-extern "C" {
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn __errno_location() -> *mut c_int;
-}
+use crate::os::objects::next_definition;
 
-/// Finds the next definition of a function after ours.
-///
-/// # Safety
-/// `name` must be ended by a zero.
-#[cold]
-pub unsafe fn next_definition(name: &'static c_char) -> usize {
-    const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
-    // SAFETY: the caller's promise.
-    unsafe { dlsym(RTLD_NEXT, name) as usize }
+extern "C" {
+    fn __errno_location() -> *mut c_int;
 }
 
 /// Where errno is, in bytes from the thread pointer: the same for all threads, because libc is there from
@@ -112,7 +105,7 @@ pub fn result(r: isize) -> isize {
 }
 
 /// A function of the real library. All of them lie in one section, so that they can be found at
-/// start-up: looking for one later takes the loader's lock, which a parked thread may hold.
+/// start-up.
 // Aligned to its size, so that the section is an array.
 #[repr(C, align(16))]
 pub struct Real {
@@ -135,17 +128,10 @@ impl Real {
     #[cold]
     fn look(&self) -> usize {
         // SAFETY: the macro ends the name with a zero.
-        let found = unsafe { next_definition(self.name) };
+        let found = next_definition(unsafe { core::ffi::CStr::from_ptr(self.name) });
         self.found.store(found, core::sync::atomic::Ordering::Relaxed);
         found
     }
-}
-
-/// Whether a function of this name allocates or frees.
-fn is_of_heap(name: &'static c_char) -> bool {
-    // SAFETY: names are ended by a zero.
-    let name = unsafe { core::ffi::CStr::from_ptr(name) };
-    [c"malloc", c"free", c"calloc", c"realloc"].contains(&name)
 }
 
 /// Finds all functions of the real library.
@@ -158,16 +144,10 @@ pub fn find_all() {
     }
     // SAFETY: the linker puts the two symbols around the section, which holds nothing else.
     unsafe {
-        // A function that this libc does not have makes dlsym free an error message: by then the functions of the
-        // heap must have been found, or looking for them would not end.
-        for heap in [true, false] {
-            let mut at = &raw const START;
-            while at < &raw const STOP {
-                if heap == is_of_heap((*at).name) {
-                    (*at).address();
-                }
-                at = at.add(1);
-            }
+        let mut at = &raw const START;
+        while at < &raw const STOP {
+            (*at).address();
+            at = at.add(1);
         }
     }
 }
@@ -199,10 +179,10 @@ macro_rules! real {
 pub(crate) use real;
 
 /// Interposes functions. The body sees the calling thread; without control the real function is
-/// called. The functions may be unwound through by cancellation and exceptions, so they must not
+/// called, after what stands behind `before`, which is for what a constructor of the program does. The functions may be unwound through by cancellation and exceptions, so they must not
 /// keep anything that needs to be dropped when that happens.
 macro_rules! interpose {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block)*) => {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)? |$me:pat_param| $body:block $(before $early:block)?)*) => {
         $(
             $(#[$doc])*
             #[cfg_attr(not(test), no_mangle)]
@@ -212,6 +192,7 @@ macro_rules! interpose {
                 // SAFETY: the caller keeps the contract of the function that this one stands for.
                 unsafe {
                     let Some(me) = $crate::control::current() else {
+                        $($early)?
                         return $crate::real!($name: fn($($type),*) $(-> $ret)?)($($arg),*);
                     };
                     let _leave = $crate::control::LeaveOnDrop::armed();
@@ -269,6 +250,8 @@ pub unsafe fn system_call(me: raddle_core::ThreadId, request: &crate::dispatch::
                 crate::signals::lend::are_shown();
                 return None;
             }
+            libc::SYS_execve => exec::replace(me, *request, 0),
+            libc::SYS_execveat => exec::replace(me, *request, 1),
             libc::SYS_getrandom => {
                 process::fill_random(a as *mut u8, b);
                 b as isize

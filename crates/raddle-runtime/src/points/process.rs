@@ -3,15 +3,17 @@
 // _Exit is the C library's name.
 #![allow(non_snake_case)]
 
+use core::arch::naked_asm;
 use core::ffi::{c_char, c_int, c_uint, c_void};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use raddle_core::{EventKind, ThreadId};
-use raddle_protocol::{Escape, Outcome};
+use raddle_core::{EventKind, Rng, ThreadId};
+use raddle_protocol::{Escape, Fallback, Outcome};
 
 use super::kernel_wait::{Caller, Cancelled};
 use crate::control::{self, call_real, point, scheduler};
 use crate::os::sys;
-use crate::process::failure;
+use crate::process::{failure, forkable};
 use crate::signals::bit;
 use crate::switch::{fibers, gate};
 use crate::{dispatch, interpose, real};
@@ -34,10 +36,21 @@ pub fn prepare() {
     unsafe { __register_atfork(None, None, Some(child), core::ptr::null_mut()) };
 }
 
+/// The run starts with children, of a constructor or of the program that has started this one in its place.
+pub fn adopt_children() {
+    // SAFETY: the main thread holds the baton.
+    let s = unsafe { scheduler() };
+    s.open_world = true;
+    s.escaped(Escape::Children);
+}
+
 /// The calling process is a child, and runs as if alone.
 pub fn become_child() {
     if control::mode() == control::Mode::Controlled {
         crate::signals::kernel::become_child();
+        if !control::parallel() {
+            super::restartable::give_back();
+        }
         control::pass_through();
     }
 }
@@ -50,7 +63,6 @@ fn last_point(me: ThreadId) {
 /// Calls something that makes a child process: the child runs as if alone. Unlike in other calls of
 /// the real library, the program's own handlers run in there (pthread_atfork), under control.
 pub unsafe fn with_child<R>(me: ThreadId, call: impl FnOnce() -> R) -> R {
-    use core::sync::atomic::Ordering::Relaxed;
     point(me, EventKind::Fork, 0);
     // SAFETY: `me` holds the baton.
     unsafe {
@@ -167,6 +179,10 @@ interpose! {
         let _ = flags;
         fill_random(buffer, size);
         size as isize
+    } before {
+        if fill_random_early(buffer, size) {
+            return size as isize;
+        }
     }
 
     /// Random bytes from the seed.
@@ -176,7 +192,26 @@ interpose! {
         }
         fill_random(buffer, size);
         0
+    } before {
+        if size <= 256 && fill_random_early(buffer, size) {
+            return 0;
+        }
     }
+}
+
+/// A constructor of the program that asks may keep the id in a variable, which would be wrong in a fork. Libraries that
+/// ask (allocators) do so to tell processes apart.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+pub unsafe extern "C" fn getpid() -> c_int {
+    naked_asm!("mov rdi, [rsp]", "jmp {}", sym process_id)
+}
+
+extern "C" fn process_id(caller: usize) -> c_int {
+    if dispatch::text::program_contains(caller) {
+        forkable::note(Fallback::ProcessId);
+    }
+    sys::getpid()
 }
 
 /// system(3) with its wait in the model; the status, as the function returns it.
@@ -231,6 +266,19 @@ pub(crate) unsafe fn fill_random(buffer: *mut u8, size: usize) {
         // SAFETY: the caller's buffer and the baton.
         unsafe { buffer.add(i).write(scheduler().entropy.next_u64() as u8) };
     }
+}
+
+/// Fills a buffer for a constructor, from the seed of the campaign: all runs of a fork server have the same bytes. Returns
+/// whether it has.
+unsafe fn fill_random_early(buffer: *mut u8, size: usize) -> bool {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    let Some(block) = control::block().filter(|_| control::mode() == control::Mode::Before) else { return false };
+    let mut entropy = Rng::for_purpose(block.settings.run.seed.wrapping_add(CALLS.fetch_add(1, Relaxed)), 4);
+    for i in 0..size {
+        // SAFETY: the caller's buffer.
+        unsafe { buffer.add(i).write(entropy.next_u64() as u8) };
+    }
+    true
 }
 
 unsafe fn string<'a>(text: *const c_char) -> &'a str {

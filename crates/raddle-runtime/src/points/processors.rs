@@ -1,5 +1,6 @@
 //! How many processors there are: the number that the campaign sets, on every machine. Libraries ask in
-//! their constructors, so the answer is the same before the run starts. And which of them threads may run on.
+//! their constructors, so the answer is the same before the run starts. Which of them threads may run on; and which of
+//! them a thread is on: in a serial run each thread stays on one, counted by its id.
 
 use core::ffi::{c_int, c_void};
 
@@ -7,10 +8,55 @@ use libc::EINVAL;
 use raddle_core::ThreadId;
 use raddle_protocol::Escape;
 
-use super::result;
-use crate::control::{self, call_real, current, scheduler, LeaveOnDrop, Mode};
+use super::{restartable, result};
+use crate::control::{self, call_real, current, parallel, scheduler, LeaveOnDrop, Mode};
+use crate::os::sys;
 use crate::scheduler::thread::Life;
 use crate::{interpose, real};
+
+/// The processor that a thread is on: one of those that it may run on.
+pub(super) fn of(me: ThreadId) -> u32 {
+    let Some(all) = all().filter(|_| control::mode() == Mode::Controlled) else { return 0 };
+    let set = set_of(me, all);
+    let place = me.index() as u32 % set.count_ones().max(1);
+    (0..u64::BITS).filter(|bit| set >> bit & 1 != 0).nth(place as usize).unwrap_or(0)
+}
+
+/// getcpu(2).
+pub(super) unsafe fn tell_current(me: ThreadId, processor: *mut u32, node: *mut u32) {
+    let here = if parallel() { sys::core_here() as u32 } else { of(me) };
+    // SAFETY: the program's pointers.
+    unsafe {
+        if !processor.is_null() {
+            *processor = here;
+        }
+        if !node.is_null() {
+            *node = 0;
+        }
+    }
+}
+
+interpose! {
+    fn sched_getcpu() -> c_int |me| {
+        let mut processor = 0;
+        tell_current(me, &mut processor, core::ptr::null_mut());
+        processor as c_int
+    } before {
+        if control::block().is_some() && control::mode() == Mode::Before {
+            return 0;
+        }
+    }
+
+    fn getcpu(processor: *mut u32, node: *mut u32) -> c_int |me| {
+        tell_current(me, processor, node);
+        0
+    } before {
+        if control::block().is_some() && control::mode() == Mode::Before {
+            tell_current(ThreadId::MAIN, processor, node);
+            return 0;
+        }
+    }
+}
 
 /// The number that is set; `None`: the program gets the real one.
 fn configured() -> Option<u32> {
@@ -102,6 +148,7 @@ unsafe fn change(t: ThreadId, size: usize, set: *const u8) -> c_int {
     unsafe {
         scheduler().escaped(Escape::Affinity);
         scheduler().thread(t).processors = wanted;
+        restartable::moved(t);
     }
     0
 }

@@ -106,7 +106,8 @@ static PATCHED: Cell = Cell(UnsafeCell::new(Patched {
 pub fn start_run() {
     // SAFETY: there is one thread.
     let settings = unsafe { scheduler() }.settings();
-    if settings.sync_offsets[0] != 0 || settings.look_offset != 0 {
+    // They are places in the program that raddle has started, not in one that took its place.
+    if (settings.sync_offsets[0] != 0 || settings.look_offset != 0) && !crate::control::is_successor() {
         set_breakpoints();
     }
 }

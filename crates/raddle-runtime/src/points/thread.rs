@@ -171,10 +171,11 @@ unsafe fn begin(me: ThreadId) -> (Routine, *mut c_void) {
             // libc's own recursive locks go by the id in the control block.
             thread.tid = FIRST_ID + me.index() as c_int;
             (*thread.tid_word).store(thread.tid as u32, Ordering::Relaxed);
-            thread.rseq = super::thread_attributes::registered_by_libc(pointer);
         } else {
             thread.tid = sys::gettid();
         }
+        super::restartable::adopt(me);
+        let thread = scheduler().thread(me);
         let routine = (transmute::<usize, Routine>(thread.start), thread.argument);
         arm_destructor(me);
         if !fibers() {

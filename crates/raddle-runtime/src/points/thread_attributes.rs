@@ -1,8 +1,6 @@
-//! What the kernel keeps for each OS thread and a program can see: its id, its name, its robust list,
-//! its area for restartable sequences. On OS threads the kernel's own are used; on fibers these are
+//! What the kernel keeps for each OS thread and a program can see: its id, its name, its robust list. On OS threads the kernel's own are used; on fibers these are
 //! kept in the thread's record.
 
-use core::arch::global_asm;
 use core::ffi::{c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -54,7 +52,7 @@ pub fn adopt_main() {
 
 /// Calls that concern one OS thread, made on fibers; `None`: to be made as they are.
 pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isize> {
-    let [a, b, c, d, _, _] = request.arguments;
+    let [a, b, c, _, _, _] = request.arguments;
     match request.number {
         libc::SYS_gettid => return Some(id(me) as isize),
         libc::SYS_sigaltstack => {
@@ -75,6 +73,17 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
                 return Some(told);
             }
         },
+        libc::SYS_getcpu => {
+            // SAFETY: the program's pointers; the baton.
+            unsafe { processors::tell_current(me, a as *mut u32, b as *mut u32) };
+            return Some(0);
+        }
+        libc::SYS_rseq => {
+            // SAFETY: the program's own system call; the baton.
+            if let Some(result) = unsafe { super::restartable::register(me, a, b as u32, c as c_int) } {
+                return Some(result);
+            }
+        }
         _ => {}
     }
     if !fibers() {
@@ -101,9 +110,6 @@ pub(super) unsafe fn system_call(me: ThreadId, request: &Request) -> Option<isiz
                 0
             }
             libc::SYS_get_robust_list => return get_robust_list(me, a as c_int, b as *mut usize, c as *mut usize),
-            // The main thread's area is the OS thread's.
-            libc::SYS_rseq if me == ThreadId::MAIN => return None,
-            libc::SYS_rseq => rseq(me, a, b as u32, c as c_int, d as u32),
             libc::SYS_sched_getparam
             | libc::SYS_sched_getscheduler
             | libc::SYS_sched_getattr
@@ -200,81 +206,6 @@ unsafe fn get_robust_list(me: ThreadId, tid: c_int, head: *mut usize, length: *m
     }
 }
 
-/// rseq(2): the kernel only needs to know the area in order to abort sequences that are interrupted by
-/// another thread on the same processor. Fibers are not switched inside a sequence, so it is enough
-/// to fill in the processor.
-unsafe fn rseq(me: ThreadId, area: usize, length: u32, flags: c_int, _signature: u32) -> isize {
-    const UNREGISTER: c_int = 1;
-    // SAFETY: the caller's area; the baton.
-    unsafe {
-        let thread = scheduler().thread(me);
-        if flags == UNREGISTER {
-            if area == 0 || area != thread.rseq {
-                return -(EINVAL as isize);
-            }
-            thread.rseq = 0;
-            // "Uninitialised".
-            *((area + 4) as *mut i32) = -1;
-            return 0;
-        }
-        if flags != 0 || !area.is_multiple_of(32) || length < 32 {
-            return -(EINVAL as isize);
-        }
-        if thread.rseq != 0 {
-            return -(if thread.rseq == area { libc::EBUSY } else { EINVAL } as isize);
-        }
-        // An area that libc has registered for the thread says which processor it is on.
-        thread.rseq = area;
-        let cpu = sys::core_here() as u32;
-        *(area as *mut u32) = cpu;
-        *((area + 4) as *mut u32) = cpu;
-        0
-    }
-}
-
-/// The area that libc has registered for a thread; 0 when it has not.
-pub(super) fn registered_by_libc(fs: usize) -> usize {
-    // SAFETY: the loader has filled in the two words; the area lies in the thread's control block.
-    unsafe {
-        let (offset, size) = (raddle_rseq_offset() as *const isize, raddle_rseq_size() as *const u32);
-        if offset.is_null() || size.is_null() || *size == 0 {
-            return 0;
-        }
-        let area = fs.wrapping_add_signed(*offset);
-        let registered = *((area + 4) as *const i32) >= 0;
-        if registered {
-            area
-        } else {
-            0
-        }
-    }
-}
-
-// glibc says since 2.35 where the area is; weak, because asking dlsym for what is not there allocates.
-global_asm!(
-    ".weak __rseq_offset",
-    ".weak __rseq_size",
-    ".pushsection raddle_run,\"ax\",@progbits",
-    ".globl raddle_rseq_offset",
-    ".hidden raddle_rseq_offset",
-    ".type raddle_rseq_offset,@function",
-    "raddle_rseq_offset:",
-    "mov rax, qword ptr [rip + __rseq_offset@GOTPCREL]",
-    "ret",
-    ".globl raddle_rseq_size",
-    ".hidden raddle_rseq_size",
-    ".type raddle_rseq_size,@function",
-    "raddle_rseq_size:",
-    "mov rax, qword ptr [rip + __rseq_size@GOTPCREL]",
-    "ret",
-    ".popsection",
-);
-
-extern "C" {
-    fn raddle_rseq_offset() -> usize;
-    fn raddle_rseq_size() -> usize;
-}
-
 /// Where libc keeps the head of a thread's robust list, in bytes from its thread pointer; 0 when that
 /// is not known.
 static ROBUST_HEAD: AtomicUsize = AtomicUsize::new(0);
@@ -287,6 +218,16 @@ pub fn prepare() {
     let offset = head.wrapping_sub(sys::thread_pointer());
     if offset < 0x1000 {
         ROBUST_HEAD.store(offset, Ordering::Relaxed);
+    }
+}
+
+/// Tells the kernel again of the main thread's list: a fork does not copy that.
+#[link_section = "raddle_run"]
+pub fn announce_robust_list() {
+    let head = libc_head(sys::thread_pointer());
+    if head != 0 {
+        // SAFETY: the thread's own list, as libc has announced it.
+        unsafe { syscall!(libc::SYS_set_robust_list, head, ROBUST_LENGTH) };
     }
 }
 

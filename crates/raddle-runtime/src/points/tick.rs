@@ -20,7 +20,7 @@ use crate::access::spin_loop;
 use crate::control::{self, current, scheduler, LeaveOnDrop};
 use crate::dispatch::text::own_contains;
 use crate::os::sys;
-use crate::points::{errno, set_errno};
+use crate::points::{errno, restartable, set_errno};
 use crate::signals::action;
 use crate::{signals, syscall};
 
@@ -86,6 +86,11 @@ static DEFERRED: AtomicBool = AtomicBool::new(false);
 /// The kernel's timer that ticks while the program has ITIMER_VIRTUAL for itself, plus one; 0 while we have that.
 static OWN_TIMER: AtomicU32 = AtomicU32::new(0);
 
+const NOT_ARMED: libc::itimerval = libc::itimerval {
+    it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
+    it_value: libc::timeval { tv_sec: 0, tv_usec: 0 },
+};
+
 fn is_enabled() -> bool {
     control::block().is_some_and(|block| block.settings.flags & flag::NO_TICK == 0)
 }
@@ -108,6 +113,14 @@ pub fn handler() -> usize {
 pub fn start() {
     if is_enabled() {
         start_ticking();
+    }
+}
+
+/// Stops it, before another program takes the place of this one: the kernel keeps timers of this kind then.
+pub(super) fn stop() {
+    if has_virtual_timer() {
+        // SAFETY: reads the times only.
+        unsafe { syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &NOT_ARMED as *const _, 0) };
     }
 }
 
@@ -141,10 +154,6 @@ pub fn leave_virtual_timer() -> bool {
         unused: [u64; 6],
     }
     let event = Event { value: cookie(), signal: libc::SIGVTALRM, kind: libc::SIGEV_SIGNAL, unused: [0; 6] };
-    let none = libc::itimerval {
-        it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
-        it_value: libc::timeval { tv_sec: 0, tv_usec: 0 },
-    };
     // SAFETY: the kernel reads the structures and writes the number.
     unsafe {
         let mut timer = 0u32;
@@ -153,7 +162,7 @@ pub fn leave_virtual_timer() -> bool {
             OWN_TIMER.store(timer + 1, Ordering::Relaxed);
             start_ticking();
         }
-        syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &none as *const _, 0);
+        syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &NOT_ARMED as *const _, 0);
     }
     true
 }
@@ -212,6 +221,9 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
     // SAFETY: `me` runs the program's own code, so it holds the baton and nothing is borrowed.
     unsafe {
         // `current` has accounted for a lease.
+        if restartable::is_inside(me, at) {
+            return;
+        }
         let s = scheduler();
         let watch = &mut *WATCH.0.get();
         let Some(silent) = watch.tick(s.results().points, hurries) else { return };

@@ -1,6 +1,7 @@
 //! Clocks, sleeping and yielding, all on the virtual clock.
 
 use core::ffi::{c_int, c_long, c_uint, c_void};
+use core::sync::atomic::Ordering;
 
 use libc::{timespec, timeval, EINTR, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
@@ -138,7 +139,7 @@ unsafe fn show(clock: c_int) -> Option<u64> {
         None if control::mode() == control::Mode::Before => {
             let block = control::block()?;
             let before = Clock::starting_at(block.settings.run.realtime);
-            Some(before.show(clock, 0))
+            Some(before.show(clock, block.control.clock.load(Ordering::Relaxed)))
         }
         None => None,
     }

@@ -9,14 +9,14 @@ use core::mem::MaybeUninit;
 
 use libc::{itimerspec, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
-use raddle_protocol::{Escape, OsReason};
+use raddle_protocol::{Escape, Fallback, OsReason};
 
 use super::signal::handle_pending;
 use super::time::{from_now, nanoseconds, valid_for_kernel};
 use super::{fail, thread};
 use crate::control::{self, call_real, scheduler, state, wait, LeaveOnDrop};
 use crate::os::sys;
-use crate::process::failure;
+use crate::process::{failure, forkable};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
 use crate::signals::kernel::{expire, plan_next};
@@ -243,6 +243,8 @@ interpose! {
         state().signals.kernel_timer = true;
         scheduler().escaped(Escape::Timers);
         call_real(me, || real!(timer_create: fn(c_int, *const SignalEvent, *mut *mut c_void) -> c_int)(clock, event, name))
+    } before {
+        forkable::note(Fallback::Timers);
     }
 
     /// Arms a timer.

@@ -78,7 +78,7 @@ fn descriptor_from_environment() -> Option<i32> {
     number
 }
 
-pub(super) fn block_key() -> &'static [u8] {
+fn block_key() -> &'static [u8] {
     debug_assert_eq!(FD_VARIABLE, "RADDLE_BLOCK");
     b"RADDLE_BLOCK="
 }

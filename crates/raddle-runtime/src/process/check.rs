@@ -16,7 +16,7 @@ use raddle_protocol::check::CHECKS;
 use raddle_protocol::control::{command, event};
 use raddle_protocol::results::SUMMARIES;
 use raddle_protocol::settings::flag;
-use raddle_protocol::{text, Block, CheckRequest, Escape, Outcome, Summary};
+use raddle_protocol::{text, Block, CheckRequest, Escape, Outcome, Points, Summary};
 
 use crate::access::lease::Lease;
 use crate::control::{self, scheduler, wait_through, Mode};
@@ -310,10 +310,12 @@ unsafe fn make_series(block: &Block, body: Body, argument: *mut c_void) -> c_int
                 // The command line looks at it, and continues with the next run.
                 return 0;
             }
-            if run.is_power_of_two() && !replays && can_be_repeated() {
+            let repeats = block.settings.flags & (flag::REPLAY | flag::NO_REPEAT) == 0;
+            if run.is_power_of_two() && repeats && can_be_repeated() {
                 let before = (*summaries)[i];
-                if iterate(seed, RunKind::Repeated, body, argument) != Some(false) || summary().hash != before.hash {
-                    report_leak(&before);
+                let failed = iterate(seed, RunKind::Repeated, body, argument) != Some(false);
+                if failed || summary().hash != before.hash {
+                    report_leak(&before, failed);
                     return 1;
                 }
             }
@@ -335,7 +337,7 @@ unsafe fn can_be_repeated() -> bool {
 /// Escapes after which a run can still be repeated.
 const REPEATABLE: u64 = 1 << Escape::Futex as u32;
 
-unsafe fn report_leak(before: &Summary) {
+unsafe fn report_leak(before: &Summary, failed: bool) {
     // SAFETY: between two runs.
     let s = unsafe { scheduler() };
     let steps = s.results().steps;
@@ -351,6 +353,10 @@ unsafe fn report_leak(before: &Summary) {
             ),
         );
     }
+    // All decisions were the same, so what differs lies where there was none. Without visible accesses it was a call.
+    let accesses = s.settings().run.points > Points::Sync;
+    let below_calls = accesses && !failed && s.results().threads == before.threads;
+    s.results().leaks_below_calls = below_calls.into();
     s.results().outcome = Outcome::StateLeaks as u32;
 }
 

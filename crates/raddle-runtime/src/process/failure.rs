@@ -86,6 +86,9 @@ pub fn diverged(scheduler: &mut Scheduler, divergence: Divergence) -> ! {
     results.diverged_found = divergence.found.0;
     results.diverged_enabled = u32::from(divergence.enabled);
     if crate::process::check::is_repeated() {
+        let below = |decision: Decision| decision.kind().is_some_and(EventKind::is_access);
+        let both = divergence.expected.is_some_and(below) && below(divergence.found);
+        scheduler.results().leaks_below_calls = both.into();
         write_message(
             scheduler.results(),
             format_args!(

@@ -1,109 +1,32 @@
 //! The fork server: a process that has come as far as main, and makes each run in a child of its own.
 
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::Ordering;
 
 use raddle_core::policy::Descriptor;
-use raddle_protocol::control::{command, event, fallback};
-use raddle_protocol::Block;
+use raddle_protocol::control::{command, event};
+use raddle_protocol::{Block, Fallback};
 
 use crate::control;
 use crate::os::sys;
-use crate::process::series;
+use crate::process::forkable::{hindrance, number};
+use crate::process::{pipes, series};
 use crate::signals::action::{action_of, set_action, DEFAULT};
-use crate::{points, real, syscall};
+use crate::{points, syscall};
 
-/// How many descriptors were open when the program started.
-static DESCRIPTORS: AtomicUsize = AtomicUsize::new(0);
-
-/// Counts the descriptors that are open before the program runs.
-pub(super) fn count_descriptors() {
-    open_descriptors(&mut |_| DESCRIPTORS.fetch_add(1, Ordering::Relaxed));
-}
-
-/// A fork server must not have anything that a fork does not copy: threads, or descriptors whose
-/// state is shared between parent and child.
+/// Whether the process can serve runs; otherwise the command line is told why not.
 pub(super) fn can_serve(block: &Block) -> bool {
-    let mut tasks = 0;
-    list(c"/proc/self/task", &mut |_| tasks += 1);
-    if tasks > 1 {
-        refuse_fork_server(block, fallback::THREADS);
-        return false;
+    let hindrance = hindrance(block);
+    if let Some(reason) = hindrance {
+        refuse_fork_server(block, reason);
     }
-    let mut now = 0;
-    let mut plain = true;
-    open_descriptors(&mut |fd| {
-        now += 1;
-        plain &= fd <= 2 || is_plain(fd);
-        now
-    });
-    let input_is_shared = block.settings.stdin[0] == 0;
-    if now > DESCRIPTORS.load(Ordering::Relaxed) && !plain || input_is_shared && !is_plain(0) {
-        refuse_fork_server(block, fallback::DESCRIPTORS);
-        return false;
-    }
-    true
+    hindrance.is_none()
 }
 
-pub(super) fn refuse_fork_server(block: &Block, why: u32) {
-    block.control.fallback.store(why, Ordering::Release);
+pub(super) fn refuse_fork_server(block: &Block, why: Fallback) {
+    block.control.fallback.store(why as u32, Ordering::Release);
     block.control.event.fetch_or(event::READY, Ordering::AcqRel);
     sys::futex_wake_shared(&block.control.event);
-}
-
-/// Whether children may share the descriptor: a device without state.
-fn is_plain(fd: i32) -> bool {
-    // SAFETY: the kernel fills the structure.
-    unsafe {
-        let mut stat: libc::stat = core::mem::zeroed();
-        if syscall!(libc::SYS_fstat, fd, &mut stat as *mut _) != 0 {
-            return true;
-        }
-        matches!(stat.st_mode & libc::S_IFMT, libc::S_IFCHR | libc::S_IFDIR)
-    }
-}
-
-fn open_descriptors(visit: &mut dyn FnMut(i32) -> usize) {
-    list(c"/proc/self/fd", &mut |fd| {
-        visit(fd);
-    });
-}
-
-/// Calls `visit` with every entry of a directory that is a number, except for the descriptor that the
-/// listing itself uses.
-fn list(path: &core::ffi::CStr, visit: &mut dyn FnMut(i32)) {
-    let mut buffer = [0u8; 2048];
-    // SAFETY: a path ended by zero and a buffer of the length given; the kernel's records are well
-    // formed.
-    unsafe {
-        let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        let fd = syscall!(sys::SYS_open, path.as_ptr(), flags);
-        if fd < 0 {
-            return;
-        }
-        loop {
-            let n = syscall!(libc::SYS_getdents64, fd, buffer.as_mut_ptr(), buffer.len());
-            if n <= 0 {
-                break;
-            }
-            let mut at = 0;
-            while at < n as usize {
-                let record = &*buffer.as_ptr().add(at).cast::<libc::dirent64>();
-                let name = core::ffi::CStr::from_ptr(record.d_name.as_ptr()).to_bytes();
-                if let Some(number) = number(name) {
-                    if number as isize != fd {
-                        visit(number);
-                    }
-                }
-                at += record.d_reclen as usize;
-            }
-        }
-        syscall!(libc::SYS_close, fd);
-    }
-}
-
-fn number(text: &[u8]) -> Option<i32> {
-    core::str::from_utf8(text).ok()?.parse().ok()
 }
 
 /// Serves runs: returns in the child of each, with its policy, never in the server.
@@ -119,6 +42,8 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
         let on_end_of_child = action_of(libc::SIGCHLD);
         set_action(libc::SIGCHLD, &DEFAULT);
         let input_flags = syscall!(libc::SYS_fcntl, 0, libc::F_GETFL);
+        // A constructor may have read some of it.
+        let input_offset = syscall!(libc::SYS_lseek, 0, 0, libc::SEEK_CUR);
         control::prefault();
         loop {
             match control.command.load(Ordering::Acquire) {
@@ -145,13 +70,13 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
                     // An earlier run may have changed them.
                     syscall!(libc::SYS_fcntl, 0, libc::F_SETFL, input_flags);
                 }
-                let pid = if crate::switch::fibers() { fork_with_identities() } else { real!(fork: fn() -> c_int)() };
+                let pid = fork_plainly();
                 if pid == 0 {
                     sys::close(scratch);
                     if !on_end_of_child.is_default() {
                         set_action(libc::SIGCHLD, &on_end_of_child);
                     }
-                    become_run(block, server);
+                    become_run(block, server, input_offset);
                     return policy;
                 }
                 let status = if pid < 0 { 0x7f00 } else { wait_for_run(block, pid) };
@@ -169,9 +94,10 @@ pub(super) unsafe fn serve(block: &Block) -> Option<&'static Descriptor> {
     }
 }
 
-/// A fork that leaves libc's list of threads alone: the identities in it are to be used in the child.
-/// There is one OS thread and it holds no lock, so the rest of what libc does at a fork is not needed.
-unsafe fn fork_with_identities() -> c_int {
+/// A fork that the program does not see: none of its handlers of `pthread_atfork` runs. It leaves libc's list of threads
+/// alone, because the identities in it are to be used in the child. There is one OS thread and it holds no lock, so the
+/// rest of what libc does at a fork is not needed.
+unsafe fn fork_plainly() -> c_int {
     let flags = libc::SIGCHLD | libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
     let word = points::thread::tid_word(sys::thread_pointer());
     // SAFETY: a fork; the kernel writes the child's id into the child's control block.
@@ -226,7 +152,7 @@ fn kill_children() -> bool {
 }
 
 /// The child of the fork server gets what a fresh process would have.
-unsafe fn become_run(block: &Block, server: c_int) {
+unsafe fn become_run(block: &Block, server: c_int, input_offset: isize) {
     // SAFETY: plain system calls on paths ended by zero.
     unsafe {
         syscall!(sys::SYS_prctl, libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
@@ -237,11 +163,16 @@ unsafe fn become_run(block: &Block, server: c_int) {
         // the server's.
         syscall!(libc::SYS_setpgid, 0, 0);
         block.control.run_pid.store(sys::getpid(), Ordering::Release);
+        points::thread_attributes::announce_robust_list();
+        pipes::renew();
         if block.settings.stdin[0] != 0 {
             let fd = syscall!(sys::SYS_open, block.settings.stdin.as_ptr(), libc::O_RDONLY);
             if fd > 0 {
                 syscall!(libc::SYS_dup2, fd, 0);
                 syscall!(libc::SYS_close, fd);
+            }
+            if input_offset > 0 {
+                syscall!(libc::SYS_lseek, 0, input_offset, libc::SEEK_SET);
             }
         }
         if block.settings.directory[0] != 0 {

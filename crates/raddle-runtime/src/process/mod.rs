@@ -3,9 +3,12 @@
 
 pub mod attach;
 pub mod check;
+mod environment;
 pub mod failure;
 mod fork_server;
+pub mod forkable;
 pub mod library;
+mod pipes;
 pub mod policies;
 pub mod series;
 pub mod start;

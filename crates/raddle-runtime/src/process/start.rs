@@ -7,12 +7,13 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use raddle_core::policy::Descriptor;
 use raddle_core::ThreadId;
-use raddle_protocol::control::fallback;
 use raddle_protocol::settings::flag;
-use raddle_protocol::Block;
+use raddle_protocol::{Block, Fallback};
 
-use super::attach::{attach, block_key};
-use super::fork_server::{self, can_serve, refuse_fork_server, serve};
+use super::attach::attach;
+use super::environment::Cleaner;
+use super::fork_server::{can_serve, refuse_fork_server, serve};
+use super::forkable::has_children;
 use crate::control::{self, Mode};
 use crate::scheduler::names;
 use crate::{dispatch, points, real};
@@ -47,41 +48,8 @@ pub fn prepare() {
     points::thread_attributes::prepare();
     dispatch::prepare();
     crate::switch::prepare();
-    fork_server::count_descriptors();
     block.control.attached.store(1, Ordering::Release);
-}
-
-/// Takes our variables out of the environment, so that child programs run as if alone.
-unsafe fn clean_environment(environment: *mut *mut c_char) {
-    let bound = control::block().is_some_and(|block| block.settings.flags & flag::BIND_NOW != 0);
-    let ours = |entry: &[u8]| {
-        entry.starts_with(b"LD_PRELOAD=")
-            || entry.starts_with(block_key())
-            || entry == b"RADDLE_BIND=1"
-            || bound && entry == b"LD_BIND_NOW=1"
-    };
-    // SAFETY: the process's environment: a list of strings ended by null, which the program does not use yet.
-    unsafe {
-        let mut original: *mut c_char = core::ptr::null_mut();
-        let (mut from, mut to) = (environment, environment);
-        while !(*from).is_null() {
-            let entry = core::ffi::CStr::from_ptr(*from).to_bytes();
-            if entry.starts_with(b"RADDLE_PRELOAD=") {
-                // What LD_PRELOAD was for the user; the name is cut down to that of the variable.
-                original = (*from).add("RADDLE_PRELOAD=".len() - "LD_PRELOAD=".len());
-                core::ptr::copy_nonoverlapping(c"LD_PRELOAD=".as_ptr(), original, "LD_PRELOAD=".len());
-            } else if !ours(entry) {
-                *to = *from;
-                to = to.add(1);
-            }
-            from = from.add(1);
-        }
-        if !original.is_null() {
-            *to = original;
-            to = to.add(1);
-        }
-        *to = core::ptr::null_mut();
-    }
+    block.control.followed.store(block.control.execs.load(Ordering::Relaxed), Ordering::Release);
 }
 
 /// Stands between libc's start-up and the program's main.
@@ -113,7 +81,8 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
         // The allocator's first call may ask for random bytes, and identities are made with its help:
         // it is made at the same time in every run.
         libc::free(core::hint::black_box(libc::malloc(1)));
-        clean_environment(environment);
+        let bound = control::block().is_some_and(|block| block.settings.flags & flag::BIND_NOW != 0);
+        Cleaner::new(bound).clean(argv.add(argc as usize + 1), environment);
         let wanted = control::block().is_some_and(|block| block.settings.check_number != 0);
         if wanted && control::mode() == Mode::Before && crate::process::check::find_note() {
             // Control starts inside the checks.
@@ -133,7 +102,7 @@ unsafe extern "C-unwind" fn before_main(argc: c_int, argv: *mut *mut c_char, env
                 };
                 begin_run(block, policy);
             } else if block.settings.flags & flag::FORK_SERVER != 0 {
-                refuse_fork_server(block, fallback::THREADS);
+                refuse_fork_server(block, Fallback::Threads);
             }
         }
         let main: Main = core::mem::transmute(MAIN.load(Ordering::Relaxed));
@@ -152,14 +121,21 @@ fn ready_main() {
     crate::signals::kernel::adopt_main();
     points::thread::adopt_main();
     points::thread_attributes::adopt_main();
+    points::restartable::adopt_main();
+    points::alarm::take_over();
 }
 
 /// Starts the run in the calling thread, which is ready.
 #[link_section = "raddle_run"]
 fn begin_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     control::start_run(block, policy);
+    // A fork server has none.
+    if block.settings.flags & flag::FORK_SERVER == 0 && has_children() {
+        points::process::adopt_children();
+    }
     dispatch::arm(ThreadId::MAIN);
     points::sync_function::start_run();
+    points::alarm::start_run();
     crate::points::tick::start();
 }
 

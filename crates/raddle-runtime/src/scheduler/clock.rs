@@ -42,6 +42,11 @@ impl Clock {
         self.now
     }
 
+    /// So many nanoseconds pass.
+    pub fn pass_time(&mut self, nanoseconds: u64) {
+        self.now += nanoseconds;
+    }
+
     /// A schedule point passes.
     #[inline]
     pub fn point(&mut self) {

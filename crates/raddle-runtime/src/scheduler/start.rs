@@ -1,5 +1,7 @@
 //! The beginning of a run: of the first one in a process, and of later ones.
 
+use core::sync::atomic::Ordering;
+
 use raddle_core::decorators::{guard::Guard, parallel_replay::ParallelReplay, replay::Replay};
 use raddle_core::policy::{Descriptor, Kind, Learns, Policy, Run};
 use raddle_core::{Decision, Rng, ThreadId};
@@ -10,6 +12,7 @@ use super::clock::{Clock, NEVER};
 use super::decide::{Decider, PolicyHandle, RunKind};
 use super::thread::{Life, Wait, Wake};
 use super::Scheduler;
+use crate::control;
 
 /// The hash of an empty list of decisions: FNV's offset basis.
 const FIRST_HASH: u64 = 0xcbf2_9ce4_8422_2325;
@@ -29,14 +32,18 @@ impl Scheduler {
         self.log = unsafe { bytes.add(Block::LOG_OFFSET).cast() };
         self.detects = settings.flags & flag::DETECT_RACES != 0;
         self.instrumented = crate::access::offers() != 0;
-        self.clock.realtime_start = settings.run.realtime;
+        self.clock = Clock::starting_at(settings.run.realtime);
+        // SAFETY: as above.
+        self.clock.pass_time(unsafe { &(*block).control }.clock.load(Ordering::Relaxed));
         self.chance = Rng::for_purpose(settings.seed, 2);
         self.entropy = Rng::for_purpose(settings.seed, 3);
         let decider = if settings.flags & flag::REPLAY != 0 {
             // SAFETY: as above; Decision is a transparent u32.
             let recording = unsafe {
                 let start = bytes.add((*block).replay_offset()).cast::<Decision>();
-                core::slice::from_raw_parts(start, settings.replay_len as usize)
+                // A program that another one has started in its place goes on with the recording, as with the log.
+                let followed = (*block).results.log_len.min(settings.replay_len) as usize;
+                core::slice::from_raw_parts(start, settings.replay_len as usize).split_at(followed).1
             };
             if settings.flags & flag::PARALLEL_REPLAY != 0 {
                 self.replays_parallel = true;
@@ -62,11 +69,14 @@ impl Scheduler {
         self.alone = true;
         self.threads[0].life = Life::Alive;
         self.enabled.set(ThreadId::MAIN, true);
+        let successor = control::is_successor();
         let results = self.results();
-        results.threads = 1;
-        results.threads_alive = 1;
-        results.hash = FIRST_HASH;
+        results.threads = results.threads.max(1);
+        results.threads_alive = results.threads_alive.max(1);
         results.offers = crate::access::offers();
+        if !successor {
+            results.hash = FIRST_HASH;
+        }
     }
 
     /// Starts another run in the same process, with the same main thread.
