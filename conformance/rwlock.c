@@ -5,9 +5,9 @@ static const int kinds[] = {PTHREAD_RWLOCK_PREFER_READER_NP, PTHREAD_RWLOCK_PREF
                             PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP};
 static pthread_rwlock_t lock;
 
-static void each(void (*scenario)(int kind)) {
+static void each_of(int first, int last, void (*scenario)(int kind)) {
     for (size_t i = 0; i < COUNT(kinds); i++)
-        for (int shared = 0; shared < 2; shared++) {
+        for (int shared = first; shared <= last; shared++) {
             pthread_rwlockattr_t a;
             NEED(pthread_rwlockattr_init(&a) == 0 && pthread_rwlockattr_setkind_np(&a, kinds[i]) == 0);
             NEED(pthread_rwlockattr_setpshared(&a, shared) == 0);
@@ -18,6 +18,8 @@ static void each(void (*scenario)(int kind)) {
             ERR(pthread_rwlock_destroy(&lock));
         }
 }
+
+static void each(void (*scenario)(int kind)) { each_of(0, 1, scenario); }
 
 static void unlock_if(int error) {
     if (error == 0)
@@ -160,7 +162,11 @@ static void writer_waits(int kind) {
     finish(writer);
 }
 ROW(rwlock_read_while_writer_waits, "pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_tryrdlock") {
-    each(writer_waits);
+    each_of(0, 0, writer_waits);
+}
+
+ROW(rwlock_shared_read_while_writer_waits, "pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_tryrdlock") {
+    each_of(1, 1, writer_waits);
 }
 
 // A writer that gives up lets readers in again.

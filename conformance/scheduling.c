@@ -87,7 +87,7 @@ ROW(sched_priorities, "sched_get_priority_max sched_get_priority_min") {
 }
 
 // How many processors there are is what --cpus says under raddle, so this only compares answers with each other.
-ROW(affinity, "pthread_setaffinity_np pthread_getaffinity_np sched_setaffinity sched_getaffinity sched_getcpu getcpu") {
+ROW(affinity, "pthread_setaffinity_np pthread_getaffinity_np sched_setaffinity sched_getaffinity") {
     cpu_set_t all, one, got;
     sem_init(&go, 0, 0);
     pthread_t a = start("A", waits, NULL);
@@ -112,11 +112,6 @@ ROW(affinity, "pthread_setaffinity_np pthread_getaffinity_np sched_setaffinity s
     ERR(pthread_setaffinity_np(pthread_self(), sizeof one, &one));
     ERR(pthread_getaffinity_np(pthread_self(), sizeof got, &got));
     HOLDS(CPU_EQUAL(&got, &one));
-    VALUE(sched_getcpu());
-    unsigned cpu = 9, node = 9;
-    RET(getcpu(&cpu, &node));
-    VALUE(cpu);
-    VALUE(node);
     RET(sched_setaffinity(0, sizeof all, &all));
     HOLDS(sched_getaffinity(0, sizeof got, &got) == 0 && CPU_EQUAL(&got, &all));
     sem_post(&go);
@@ -126,6 +121,21 @@ ROW(affinity, "pthread_setaffinity_np pthread_getaffinity_np sched_setaffinity s
 TASK(tells_its_processor) {
     HOLDS(sched_getcpu() < get_nprocs());
     return NULL;
+}
+
+// A thread is on a processor that it has asked for.
+ROW(getcpu_after_pinning, "sched_getcpu getcpu sched_setaffinity") {
+    cpu_set_t one;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        CPU_ZERO(&one);
+        CPU_SET(wanted, &one);
+        RET(sched_setaffinity(0, sizeof one, &one));
+        VALUE(sched_getcpu());
+        unsigned cpu = 9, node = 9;
+        RET(getcpu(&cpu, &node));
+        VALUE(cpu);
+        VALUE(node);
+    }
 }
 
 ROW(getcpu, "sched_getcpu") {

@@ -97,7 +97,8 @@ pub fn without_harness(stdout: &[&str]) -> Vec<String> {
     for line in &stdout[..list] {
         let line = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")).map_or(*line, |(_, rest)| rest);
         let is_harness = ["ok", "FAILED"].contains(&line) || is_header(line);
-        if !is_harness && !(line.is_empty() && own.is_empty()) {
+        let is_first = own.is_empty();
+        if !is_harness && (!is_first || !line.is_empty()) {
             own.push(line.to_string());
         }
     }

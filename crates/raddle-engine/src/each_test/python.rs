@@ -24,9 +24,9 @@ fn traceback(lines: &[&str], start: usize) -> Option<Assertion> {
     }
     let body = &lines[start + 1..];
     let end = body.iter().position(|line| !line.starts_with(' '))?;
-    let frames = body[..end].iter().filter_map(|line| frame(line));
+    let mut frames = body[..end].iter().rev().filter_map(|line| frame(line));
     // The frames of the framework are inside those of the test.
-    let location = frames.filter(|at| !at.file.contains("/unittest/")).last();
+    let location = frames.find(|at| !at.file.contains("/unittest/"));
     let text = body[end..].iter().take_while(|line| !line.is_empty());
     let header = lines[..start].iter().rev().take(3).find_map(|line| of_unittest(line));
     Some(Assertion { test: header, ..Assertion::new(location, start).says(text.copied()) })

@@ -8,6 +8,7 @@
 
 pub mod barrier;
 pub mod descriptor;
+pub mod destroyed;
 pub mod mutex;
 pub mod once;
 pub mod rwlock;

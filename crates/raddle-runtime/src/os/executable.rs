@@ -55,7 +55,7 @@ unsafe fn kind_of_open(fd: c_int, depth: usize) -> Option<Kind> {
         }
         let length = read_at(fd, &mut start[..255], 0);
         if start.starts_with(b"#!") {
-            let Some(interpreter) = interpreter(&mut start).filter(|_| depth > 0) else { return None };
+            let interpreter = interpreter(&mut start).filter(|_| depth > 0)?;
             let fd = open(libc::AT_FDCWD, interpreter.as_ptr());
             let kind = fd.and_then(|fd| kind_of_open(fd, depth - 1));
             fd.into_iter().for_each(sys::close);

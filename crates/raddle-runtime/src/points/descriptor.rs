@@ -100,11 +100,28 @@ pub(super) unsafe fn read_into(caller: Caller, fd: c_int, buffers: &[iovec]) -> 
                     read_now(fd, buffers)
                 } else if is_ready(fd, libc::POLLIN) {
                     read_ready(fd, stands, buffers)
+                } else if stands == DescriptorKind::Other && length(buffers) < COUNTER {
+                    refused(fd, buffers)
                 } else {
                     AGAIN
                 }
             }),
         }
+    }
+}
+
+/// How many bytes one reads at least from an eventfd or a timerfd.
+const COUNTER: usize = 8;
+
+/// A read of fewer bytes than a descriptor gives at once fails, and does not wait.
+unsafe fn refused(fd: c_int, buffers: &[iovec]) -> isize {
+    // SAFETY: the caller's buffers.
+    let result = unsafe { syscall!(libc::SYS_preadv2, fd, buffers.as_ptr(), buffers.len(), -1isize, 0, RWF_NOWAIT) };
+    let knows_nothing = [-(libc::EOPNOTSUPP as isize), -(libc::ENOSYS as isize)].contains(&result);
+    if knows_nothing {
+        AGAIN
+    } else {
+        result
     }
 }
 

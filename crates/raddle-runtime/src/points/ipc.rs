@@ -12,6 +12,7 @@ use super::kernel_wait::{
     conclude, is_ready, never_waits, touched, AfterHandler, Attempts, CallResult, Caller, Watched, AGAIN, INTERRUPTED,
 };
 use super::result;
+use super::signal::handle_pending;
 use super::time::{deadline, from_now, nanoseconds, valid_for_kernel};
 use crate::control::scheduler;
 use crate::dispatch::Request;
@@ -19,6 +20,7 @@ use crate::model::descriptor::key;
 use crate::process::forkable::note;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wake;
+use crate::signals::kernel::take_from_kernel;
 use crate::switch::uncontrolled_call;
 use crate::{interpose, syscall};
 
@@ -103,7 +105,13 @@ pub(super) unsafe fn queue(caller: Caller, events: i16, request: Request) -> Cal
             }
         }
         touched();
-        Ok(syscall!(request.number, watched.fd(), a, b, c, 0))
+        let result = syscall!(request.number, watched.fd(), a, b, c, 0);
+        if events == libc::POLLOUT {
+            // The program may have asked for a signal when the queue is no longer empty: mq_notify(3).
+            take_from_kernel(scheduler());
+            handle_pending(caller.me);
+        }
+        Ok(result)
     }
 }
 

@@ -13,43 +13,9 @@ use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::Outcome;
 
 use crate::control::{current, point, scheduler, LeaveOnDrop};
+use crate::model::destroyed::Entry;
 use crate::model::mutex::Damage;
 use crate::process::failure;
-
-/// The latest calls that destroyed an object.
-const MOST: usize = 128;
-
-/// Who destroyed what, and where. Valid when zeroed.
-pub struct Destroyed {
-    entry: [Entry; MOST],
-    /// How many there have been.
-    count: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Entry {
-    object: usize,
-    by: ThreadId,
-    /// Where the call returns to.
-    place: usize,
-}
-
-impl Destroyed {
-    /// A run starts, or another one in the same process.
-    pub fn clear(&mut self) {
-        self.count = 0;
-    }
-
-    fn note(&mut self, entry: Entry) {
-        self.entry[self.count % MOST] = entry;
-        self.count += 1;
-    }
-
-    fn find(&self, object: usize) -> Option<Entry> {
-        let oldest = self.count.saturating_sub(MOST);
-        (oldest..self.count).rev().map(|i| self.entry[i % MOST]).find(|entry| entry.object == object)
-    }
-}
 
 /// Destroys an object in a call that returns to `place`. The given function does it and returns 0 if it did; it gets the
 /// calling thread if that is under control.
@@ -125,21 +91,3 @@ macro_rules! destroys {
     };
 }
 pub(super) use destroys;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_one_to_destroy_is_remembered() {
-        // SAFETY: documented as valid when zeroed.
-        let mut destroyed: Box<Destroyed> = unsafe { Box::new(core::mem::zeroed()) };
-        assert!(destroyed.find(0).is_none());
-        for i in 0..1000usize {
-            destroyed.note(Entry { object: i % 100 * 8, by: ThreadId((i % 7) as u16), place: i });
-        }
-        assert_eq!(destroyed.find(8).map(|entry| entry.place), Some(901));
-        destroyed.clear();
-        assert!(destroyed.find(8).is_none());
-    }
-}

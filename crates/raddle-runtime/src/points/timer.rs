@@ -8,9 +8,10 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 
 use libc::{itimerspec, EINVAL};
-use raddle_core::{Event, EventKind};
+use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::{Escape, Fallback, OsReason};
 
+use super::signal::handle_pending;
 use super::time::{from_now, nanoseconds, valid_for_kernel};
 use super::{fail, thread};
 use crate::control::{self, call_real, scheduler, state, wait, LeaveOnDrop};
@@ -18,7 +19,7 @@ use crate::os::sys;
 use crate::process::{failure, forkable};
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::thread::Wait;
-use crate::signals::kernel::plan_next;
+use crate::signals::kernel::{expire, plan_next};
 use crate::signals::timers::{Notice, Timer};
 use crate::{interpose, real};
 
@@ -205,7 +206,7 @@ unsafe fn give(to: *mut itimerspec, (left, interval): (u64, u64)) {
 }
 
 /// timer_settime(2) for a timer of ours.
-unsafe fn set(name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int {
+unsafe fn set(me: ThreadId, name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int {
     // SAFETY: the caller's pointers and baton.
     unsafe {
         let Some(new) = new.as_ref() else { return fail(EINVAL) };
@@ -223,6 +224,9 @@ unsafe fn set(name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut
         };
         give(old, timer.set(now, deadline, nanoseconds(&new.it_interval)));
         plan_next();
+        // A time that has passed already: the signal is there before the call returns.
+        expire(scheduler());
+        handle_pending(me);
         0
     }
 }
@@ -246,7 +250,7 @@ interpose! {
     /// Arms a timer.
     fn timer_settime(name: *mut c_void, flags: c_int, new: *const itimerspec, old: *mut itimerspec) -> c_int |me| {
         if state().timers.find(name).is_some() {
-            return set(name, flags, new, old);
+            return set(me, name, flags, new, old);
         }
         call_real(me, || real!(timer_settime: fn(*mut c_void, c_int, *const itimerspec, *mut itimerspec) -> c_int)(name, flags, new, old))
     }

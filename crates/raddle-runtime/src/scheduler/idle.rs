@@ -111,8 +111,7 @@ impl Scheduler {
         let waits = |t: ThreadId| self.pending[t.index()].kind == EventKind::SigWait || !self.waits_for_outside(t);
         self.polled.iter().all(waits)
             && !signals::expected(self)
-            && !self.foreign_threads
-            && !(self.open_world && self.waits_for_shared_spin_lock())
+            && !(self.foreign_threads || self.open_world && self.waits_for_shared_spin_lock())
     }
 
     /// Whether a thread waits for a spin lock that another process may release. The lock does not say so.

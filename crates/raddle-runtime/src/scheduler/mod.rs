@@ -26,8 +26,8 @@ use raddle_protocol::{Block, Escape, Results, Settings};
 
 use crate::access::lease::{Lease, SpinSampler};
 use crate::control;
+use crate::model::destroyed::Destroyed;
 use crate::model::waiters::Waiters;
-use crate::points::misuse::Destroyed;
 use crate::scheduler::thread_pointers::ThreadPointers;
 use crate::signals::kernel as signals;
 use crate::signals::lend::lent;
