@@ -95,7 +95,18 @@ ROW(identity_errors, "") {
     RET(setgid(77));
     RET(setresuid(0, 0, 0));
     RET(setgroups(1000000, NULL));
+    RET(seteuid(-1));
+    RET(setegid(-1));
+    RET(initgroups("root", 0));
 }
+
+TASK(takes_groups) {
+    RET(initgroups("root", 7));
+    tell();
+    return NULL;
+}
+
+ROW(identity_groups_of_a_user, "") { finish(start("A", takes_groups, NULL)); }
 
 // A thread that computes is reached, too.
 static atomic_bool computing, stop;

@@ -80,7 +80,7 @@ fn compare(ways: impl Fn(usize) -> Vec<Way> + Sync, runs: u32, complete: bool) {
                 while let Some(&(index, row)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let ways = ways(index);
                     comparisons.fetch_add(ways.len() * runs as usize, Ordering::Relaxed);
-                    let found = under::differences(row, &ways, runs);
+                    let found = under::differences(row, &ways, runs, named(row));
                     differences.lock().expect("no worker panicked").extend(found);
                 }
             });
