@@ -1,4 +1,5 @@
 // pass: signals from timers of CPU time, from a child and from the alarm interrupt code that has no schedule points
+// serial: the timer that reaches code without points is off where threads run at the same time
 // outside: yes
 // runs: 3
 #include "check.h"

@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr std::size_t room = 4, items = 13'000;
+constexpr std::size_t room = 64, items = 13'000;
 
 std::size_t ring[room];
 std::atomic<std::size_t> written, read_so_far;
@@ -35,7 +35,7 @@ int main() {
         for (std::size_t i = 0; i < items; i++) {
             put(i);
             if (i % 8 == 0)
-                for (int pause = 0; pause < 24; pause++) std::this_thread::yield();
+                for (int pause = 0; pause < 40; pause++) std::this_thread::yield();
         }
     });
     for (std::size_t i = 0; i < items; i++)

@@ -217,6 +217,41 @@ programs! { fails:
     an_exception_unless_somebody_is_preempted "usual-order.cc",
 }
 
+/// Like a global collector, it walks over what earlier runs have left there.
+const COLLECTS: &str = r#"
+#include <pthread.h>
+#include <raddle.h>
+#include <stdatomic.h>
+static atomic_int garbage;
+static int runs;
+static void *retires(void *unused) {
+    for (int i = 0; i <= runs % 3; i++) garbage++;
+    return unused;
+}
+static void body(void *unused) {
+    pthread_t one, two;
+    runs++;
+    pthread_create(&one, 0, retires, unused);
+    pthread_create(&two, 0, retires, unused);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+}
+int main(void) { return raddle_check(body, 0); }
+"#;
+
+#[test]
+fn what_a_collector_keeps_is_no_failure() {
+    let folder = Folder::new();
+    folder.file("collects.c", COLLECTS);
+    let (status, said) = outcome(&mut folder.raddle(&["cc", "-O1", "-pthread", "collects.c", "-o", "collects"]));
+    assert_eq!(status, 0, "{said}");
+    for jobs in ["1", "2"] {
+        let (status, report) = campaign(&folder, &["--runs", "300", "--jobs", jobs], &["./collects"]);
+        assert_eq!((status, &report["runs"]), (0, &300.into()), "{report}");
+        assert!(report["uncontrolled"].to_string().contains("when it was repeated in the same process"), "{report}");
+    }
+}
+
 #[test]
 fn state_that_acts_now_and_then_is_no_failure() {
     passes("state-now-and-then.c");

@@ -225,14 +225,14 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
             return;
         }
         let s = scheduler();
+        // Threads that wait for the outside should not wait until this one has passed many points, either.
+        s.look_outside();
         let watch = &mut *WATCH.0.get();
         let Some(silent) = watch.tick(s.results().points, hurries) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
         s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
         s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
-        // What it waits for may come from outside.
-        s.outside_touched = true;
         signals::kernel::look(s);
         if watch.preempt() {
             s.made_no_progress(me);

@@ -289,8 +289,13 @@ impl Scheduler {
 
     #[cold]
     fn poll_outside_periodically(&mut self) {
-        signals::look(self);
         self.suspect();
+        self.look_outside();
+    }
+
+    /// Looks at what has come from outside although threads can run.
+    pub fn look_outside(&mut self) {
+        signals::look(self);
         // What this process has just done itself comes from inside, and is polled by `decide`.
         if !self.outside_touched && !self.polled.is_empty() && self.poll_outside() {
             self.escaped(Escape::OutsideInput);
