@@ -52,6 +52,7 @@ pub fn become_child() {
             super::restartable::give_back();
         }
         control::pass_through();
+        super::sync_function::remove_breakpoints();
     }
 }
 

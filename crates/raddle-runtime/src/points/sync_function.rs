@@ -27,6 +27,8 @@ const CALLS: usize = 256;
 #[derive(Clone, Copy)]
 struct Site {
     below: Displaced,
+    /// What stands there without the breakpoint.
+    byte: u8,
     /// The first byte of a named function.
     is_function: bool,
     /// The first byte of a function at whose calls the threads are looked at.
@@ -149,10 +151,13 @@ impl Patched {
             None if self.sites == SLOTS => return false,
             None => {
                 let Some(below) = out_of_line::prepare(address) else { return false };
-                self.site[self.sites] = Some(Site { below, is_function: false, is_look: false });
-                self.sites += 1;
                 // SAFETY: the program's text, before an instruction.
-                unsafe { out_of_line::write(address, &[BREAKPOINT]) };
+                unsafe {
+                    let byte = (address as *const u8).read();
+                    self.site[self.sites] = Some(Site { below, byte, is_function: false, is_look: false });
+                    out_of_line::write(address, &[BREAKPOINT]);
+                }
+                self.sites += 1;
                 self.sites - 1
             }
         };
@@ -253,6 +258,17 @@ pub unsafe fn on_trap(context: *mut c_void) -> bool {
         site.below.execute(registers);
         true
     }
+}
+
+/// Removes all breakpoints: a forked child has the program's own action for the trap, and its text is a copy.
+pub fn remove_breakpoints() {
+    with_books(|patched| {
+        for site in patched.site[..patched.sites].iter().flatten() {
+            // SAFETY: what the program had there; there is one thread, and it does not stand in front of it.
+            unsafe { out_of_line::write(site.below.address(), &[site.byte]) };
+        }
+        (patched.sites, patched.calls, patched.dones) = (0, 0, 0);
+    });
 }
 
 /// A fault of the program's: it stands where the program put the instruction.
