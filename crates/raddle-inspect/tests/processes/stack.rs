@@ -203,7 +203,7 @@ namespace bank {
 struct Account {
   std::mutex mutex;
   template <class T> [[gnu::noinline]] int withdraw(T amount) {
-    std::lock_guard<std::mutex> guard(mutex); // at: int bank::Account::withdraw<long>(long)
+    std::lock_guard<std::mutex> guard(mutex); // at: bank::Account::withdraw<long>(long)
     return static_cast<int>(amount);
   }
 };
@@ -235,7 +235,7 @@ int main() {
         let running = built.start().settled(2);
         let frames = stack(&mut unwinder, &running, "teller");
         let wanted = [
-            "int bank::Account::withdraw<long>(long)",
+            "bank::Account::withdraw<long>(long)",
             "bank::transfer(bank::Account&, long)",
             "bank::teller(bank::Account&)",
         ];
