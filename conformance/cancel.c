@@ -303,6 +303,7 @@ static void set_up(void) {
     NEED((message_queue = msgget(IPC_PRIVATE, 0600)) >= 0);
     char name[32];
     snprintf(name, sizeof name, "/conformance-%d", getpid());
+    mq_unlink(name); // A process of this number may have been killed before it could do so.
     posix_queue = mq_open(name, O_CREAT | O_EXCL | O_RDWR, 0600, &(struct mq_attr){.mq_maxmsg = 1, .mq_msgsize = 1});
     NEED(posix_queue != (mqd_t)-1);
     mq_unlink(name);

@@ -12,6 +12,7 @@ static unsigned priority;
 static void make(int flags) {
     snprintf(name, sizeof name, "/conformance-%d", getpid());
     struct mq_attr attr = {.mq_maxmsg = 2, .mq_msgsize = 8};
+    mq_unlink(name); // A process of this number may have been killed before it could do so.
     q = mq_open(name, O_CREAT | O_EXCL | O_RDWR | flags, 0600, &attr);
     NEED(q != (mqd_t)-1);
 }
@@ -22,6 +23,7 @@ ROW(mq_open_errors, "mq_open mq_close mq_unlink") {
     snprintf(name, sizeof name, "/conformance-%d", getpid());
     struct mq_attr none = {.mq_maxmsg = 0, .mq_msgsize = 8}, empty = {.mq_maxmsg = 1, .mq_msgsize = 0},
                    many = {.mq_maxmsg = 1L << 30, .mq_msgsize = 8}, negative = {.mq_maxmsg = -1, .mq_msgsize = 8};
+    mq_unlink(name); // As in `make`.
     RET(mq_open(name, O_RDWR));
     RET(mq_open("no slash", O_RDWR | O_CREAT, 0600, NULL));
     RET(mq_open("/two/slashes", O_RDWR | O_CREAT, 0600, NULL));

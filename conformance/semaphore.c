@@ -212,6 +212,7 @@ static char name[64];
 
 static const char *named(void) {
     snprintf(name, sizeof name, "/conformance-%d", getpid());
+    sem_unlink(name); // A process of this number may have been killed before it could do so.
     return name;
 }
 
