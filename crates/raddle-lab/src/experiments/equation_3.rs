@@ -13,7 +13,7 @@ use raddle_engine::statistics::{normal, proportion, CONFIDENCE};
 use serde::Serialize;
 
 use super::compile::compile;
-use super::{notes, Experiment, Shown};
+use super::{notes, Experiment, Shown, ALONE};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::commands::write_json;
@@ -30,21 +30,14 @@ pub const EQUATION_3: Experiment = Experiment {
     title: "Randomized stride, Equation 3: the probability of the less likely order of two events under the random walk",
     policies: &["random"],
     runs: 10_000,
-    repeat: 1,
-    first_only: false,
-    bare: false,
-    coverage: Some(0),
-    select: |_| Vec::new(),
-    published: &[],
-    shows: |_, _| Vec::new(),
     remarks: &[
         "intervals of 95%; ! marks one that does not hold the exact value: about 1 in 20 does not",
         "the equation is above the exact value, the more so the rarer the order is: by a factor of 2.2 for 50 and 80 steps",
         "it approximates a sum of geometric variables; the same order is a number of heads, whose normal approximation \
          Φ((a−b)/√(a+b)) comes nearer",
     ],
-    counts: None,
     alone: Some(run),
+    ..ALONE
 };
 
 #[derive(Serialize)]

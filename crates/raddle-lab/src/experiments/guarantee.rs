@@ -4,7 +4,7 @@
 use raddle_engine::statistics::pct_bound;
 use raddle_engine::statistics::proportion::at_least;
 
-use super::{notes, told, Experiment, Shown};
+use super::{notes, told, Experiment, Shown, ALONE};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::compare::cell::Cell;
@@ -30,21 +30,16 @@ pub const GUARANTEE: Experiment = Experiment {
     title: "The guarantee of PCT and PPCT, bare, where n·k^(d−1) is at most 1,000",
     policies: &["pct:d=depth", "ppct:d=depth"],
     runs: 10_000,
-    repeat: 1,
-    first_only: false,
     bare: true,
-    coverage: Some(0),
     select: |entries| entries.to_vec(),
-    published: &[],
-    shows: |_, _| Vec::new(),
     remarks: &[
         "holds: as few failing runs as were seen, or fewer, would have a probability of at least 0.1% if the share were \
          just the guarantee",
         "n and k are the largest that 1,000 runs each under random, pct and ppct, and the measured runs, have shown; \
          change points are drawn from that k",
     ],
-    counts: None,
     alone: Some(run),
+    ..ALONE
 };
 
 fn run(args: &arguments::Compare, setup: &Setup) -> Result<Shown, Error> {

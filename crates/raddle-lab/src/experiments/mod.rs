@@ -70,6 +70,24 @@ pub struct Experiment {
     pub alone: Option<Alone>,
 }
 
+/// An experiment that makes its own table: the fields that only a comparison of the programs of a suite needs.
+const ALONE: Experiment = Experiment {
+    name: "",
+    title: "",
+    policies: &[],
+    runs: 1,
+    repeat: 1,
+    first_only: false,
+    bare: false,
+    coverage: Some(0),
+    select: |_| Vec::new(),
+    published: &[],
+    shows: |_, _| Vec::new(),
+    remarks: &[],
+    counts: None,
+    alone: None,
+};
+
 const PAPERS: &[&Experiment] = &[
     &needlepoint::FIGURE_1,
     &needlepoint::FIGURE_2,

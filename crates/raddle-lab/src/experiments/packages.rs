@@ -13,7 +13,7 @@ use raddle_engine::plan::stdin::Stdin;
 use raddle_report::words::{count, number};
 use serde::Deserialize;
 
-use super::{Experiment, Shown};
+use super::{Experiment, Shown, ALONE};
 
 /// The programs, seen from where the experiment is made.
 const LIST: &str = "programs/packages.toml";
@@ -26,20 +26,13 @@ pub const PACKAGES: Experiment = Experiment {
     title: "Packaged programs: 30 runs under each of three policies",
     policies: &["random", "pct", "portfolio"],
     runs: 30,
-    repeat: 1,
-    first_only: false,
-    bare: false,
-    coverage: Some(0),
-    select: |_| Vec::new(),
-    published: &[],
-    shows: |_, _| Vec::new(),
     remarks: &[
         "the programs, their inputs and their commands stand in `programs/packages.toml`; each ends by itself with status 0 \
          when it is run natively, which is tried first",
         "n and k are the largest numbers of threads and of steps of any run",
     ],
-    counts: None,
     alone: Some(run),
+    ..ALONE
 };
 
 #[derive(Deserialize)]

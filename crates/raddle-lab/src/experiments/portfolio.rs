@@ -3,7 +3,7 @@
 use raddle_engine::statistics::{proportion, CONFIDENCE};
 
 use super::stride::STRIDE_6_6;
-use super::{Experiment, Shown};
+use super::{Experiment, Shown, ALONE};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::compare::cell::{Cell, Repetition};
@@ -61,12 +61,7 @@ pub const PORTFOLIO: Experiment = Experiment {
     ],
     runs: 10_000,
     repeat: 1_001,
-    first_only: false,
-    bare: false,
-    coverage: Some(0),
     select: |entries| entries.to_vec(),
-    published: &[],
-    shows: |_, _| Vec::new(),
     remarks: &[
         "all policies make 1,000 runs, and 10,000 where nobody finds the bug in them; then the portfolio, the three samplers \
          that found it most often, and up to three more whose number of failing runs is within chance (95%) of the \
@@ -79,8 +74,8 @@ pub const PORTFOLIO: Experiment = Experiment {
         "medians are Kaplan and Meier's, over the campaigns; a campaign without a failure counts as more runs than it \
          had",
     ],
-    counts: None,
     alone: Some(run),
+    ..ALONE
 };
 
 fn run(args: &arguments::Compare, setup: &Setup) -> Result<Shown, Error> {

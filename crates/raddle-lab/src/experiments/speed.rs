@@ -13,7 +13,7 @@ use std::time::Instant;
 use raddle_protocol::Points;
 
 use super::compile::compile;
-use super::{Experiment, Shown};
+use super::{Experiment, Shown, ALONE};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::compare::Candidate;
@@ -46,22 +46,7 @@ const ALL: [Kernel; 6] = [
 ];
 
 /// What all experiments here have in common.
-const COMMON: Experiment = Experiment {
-    name: "",
-    title: "",
-    policies: &["pct", "ppct", "stress"],
-    runs: 20,
-    repeat: 1,
-    first_only: false,
-    bare: true,
-    coverage: Some(0),
-    select: |_| Vec::new(),
-    published: &[],
-    shows: |_, _| Vec::new(),
-    remarks: &[],
-    counts: None,
-    alone: None,
-};
+const COMMON: Experiment = Experiment { policies: &["pct", "ppct", "stress"], runs: 20, bare: true, ..ALONE };
 
 pub const FIGURE_7: Experiment = Experiment {
     name: "needlepoint-7",

@@ -4,7 +4,7 @@
 
 use raddle_engine::statistics::stride_equation;
 
-use super::{Experiment, Shown};
+use super::{Experiment, Shown, ALONE};
 use raddle_cli::arguments;
 use raddle_cli::commands::compare::Setup;
 use raddle_cli::error::Error;
@@ -25,23 +25,6 @@ const TIMES: [usize; 2] = [1, 4];
 /// The least probabilities that make an order coverable.
 const LEAST: [f64; 2] = [0.01, 0.0001];
 
-const COMMON: Experiment = Experiment {
-    name: "",
-    title: "",
-    policies: &[],
-    runs: 1,
-    repeat: 1,
-    first_only: false,
-    bare: false,
-    coverage: Some(0),
-    select: |_| Vec::new(),
-    published: &[],
-    shows: |_, _| Vec::new(),
-    remarks: &[],
-    counts: None,
-    alone: None,
-};
-
 pub const FIGURE_4: Experiment = Experiment {
     name: "stride-4",
     title: "Randomized stride, figure 4: the probability that a thread runs to its end before another one starts",
@@ -53,7 +36,7 @@ pub const FIGURE_4: Experiment = Experiment {
          is its limit",
     ],
     alone: Some(figure_4),
-    ..COMMON
+    ..ALONE
 };
 
 pub const PROPOSITION_1: Experiment = Experiment {
@@ -66,7 +49,7 @@ pub const PROPOSITION_1: Experiment = Experiment {
          must not grow without bound",
     ],
     alone: Some(proposition_1),
-    ..COMMON
+    ..ALONE
 };
 
 fn figure_4(_: &arguments::Compare, _: &Setup) -> Result<Shown, Error> {

@@ -18,7 +18,9 @@ pub(super) const LONGEST_NAP: u64 = 2_000_000;
 pub(super) enum Idle {
     /// Look at the enabled set again.
     Retry,
-    /// The same, because something has come from outside.
+    /// The same, because a signal has come.
+    Signal,
+    /// The same, because something else has come from outside.
     OutsideEvent,
     /// Sleep: something may come from outside.
     Sleep {
@@ -33,10 +35,12 @@ impl Scheduler {
     pub(super) fn idle(&mut self, me: ThreadId) {
         let mut nap = 20_000;
         let mut waited = false;
+        let only_a_child = self.only_a_child();
         while self.enabled.is_empty() {
             match self.idle_once(me, false) {
-                Idle::OutsideEvent if waited => self.escaped(Escape::OutsideInput),
-                Idle::OutsideEvent | Idle::Retry => {}
+                Idle::Signal if waited => self.escaped(Escape::OutsideInput),
+                Idle::OutsideEvent if waited && !only_a_child => self.escaped(Escape::OutsideInput),
+                Idle::Signal | Idle::OutsideEvent | Idle::Retry => {}
                 Idle::Sleep { left } => {
                     let before = sys::real_monotonic();
                     OutsideWait::of(self, nap, left).sleep();
@@ -56,7 +60,10 @@ impl Scheduler {
     /// Does what can be done while no thread can run; ends the run if nothing can. With threads that are `away` and may
     /// come back, waiting for ever is not a deadlock.
     pub(super) fn idle_once(&mut self, me: ThreadId, away: bool) -> Idle {
-        if signals::take_from_kernel(self) || self.poll_outside() {
+        if signals::take_from_kernel(self) {
+            return Idle::Signal;
+        }
+        if self.poll_outside() {
             return Idle::OutsideEvent;
         }
         if self.recheck() {
@@ -105,6 +112,18 @@ impl Scheduler {
         let thread = &self.threads[t.index()];
         // SAFETY: the program keeps the word while a thread waits for it.
         !thread.futex_word.is_null() && unsafe { thread.futex_word.read_volatile() } != thread.futex_value
+    }
+
+    /// Whether the end of a child is all that may come from outside. Nobody looks for it while threads can run, so it
+    /// comes at the same step however long the child takes.
+    fn only_a_child(&self) -> bool {
+        let mut waiting = self.polled.iter().filter(|&t| self.waits_for_outside(t));
+        let child = |t: ThreadId| self.pending[t.index()].kind == EventKind::WaitChild;
+        waiting.next().is_some_and(child)
+            && waiting.next().is_none()
+            && self.next_deadline().is_none()
+            && !signals::expected(self)
+            && !self.foreign_threads
     }
 
     fn only_signals(&mut self) -> bool {

@@ -100,7 +100,7 @@ impl Scheduler {
             return None;
         }
         match self.idle_once(me, away) {
-            Idle::Retry | Idle::OutsideEvent => None,
+            Idle::Retry | Idle::Signal | Idle::OutsideEvent => None,
             Idle::Sleep { left } => Some(left),
         }
     }

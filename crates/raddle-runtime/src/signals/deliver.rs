@@ -5,7 +5,7 @@
 //! earlier one holds it back; and what a handler's return lets through runs before what lies below. Here a frame is a
 //! call, on the stack where the thread stands or on its alternate one.
 
-use core::arch::{asm, global_asm};
+use core::arch::asm;
 use core::ffi::c_int;
 
 use raddle_core::{EventKind, ThreadId};
@@ -13,7 +13,7 @@ use raddle_core::{EventKind, ThreadId};
 use super::{alternate, fiber, kernel, Action, InfoHandler, PlainHandler, UNBLOCKABLE};
 use crate::control::{self, point, scheduler, state};
 use crate::os::sys;
-use crate::switch::fibers;
+use crate::switch::{another_stack, fibers};
 use crate::syscall;
 
 /// Runs the handlers of what is pending for a thread and not blocked.
@@ -110,7 +110,8 @@ impl Frame {
             match top {
                 None => handle(frame, context, me),
                 Some(top) => {
-                    raddle_on_stack(top, handle as *const () as usize, frame as usize, context as usize, me.index());
+                    let arguments = [frame as usize, context as usize, me.index()];
+                    another_stack::call(top, handle as *const () as usize, arguments);
                 }
             }
             // The handler may have changed what holds after it.
@@ -174,34 +175,4 @@ fn context_here(floats: &mut FloatingPoint) -> libc::ucontext_t {
     }
     context.uc_mcontext.fpregs = (&raw mut *floats).cast();
     context
-}
-
-global_asm!(
-    // raddle_on_stack(top, function, a, b, c): calls a function on another stack.
-    ".globl raddle_on_stack",
-    ".hidden raddle_on_stack",
-    ".type raddle_on_stack,@function",
-    "raddle_on_stack:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov rsp, rdi",
-    "and rsp, -16",
-    "mov rax, rsi",
-    "mov rdi, rdx",
-    "mov rsi, rcx",
-    "mov rdx, r8",
-    "call rax",
-    "mov rsp, rbp",
-    "pop rbp",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
-);
-
-extern "C-unwind" {
-    fn raddle_on_stack(top: usize, function: usize, a: usize, b: usize, c: usize);
 }

@@ -10,6 +10,7 @@
 //! The third one is for parallel policies: at the [`gate`] threads come and go by themselves, and are only held where
 //! the policy says so.
 
+pub mod another_stack;
 pub mod fiber;
 pub mod gate;
 pub mod identity;

@@ -8,6 +8,7 @@ use core::arch::global_asm;
 use core::ffi::c_void;
 use core::ops::Range;
 
+use super::another_stack;
 use crate::os::{memory, sys};
 
 /// Where it lies.
@@ -15,26 +16,6 @@ const STACK: Range<usize> = memory::RUNTIME.start + 0xf_0000_0000..memory::RUNTI
 
 global_asm!(
     ".pushsection raddle_run,\"ax\",@progbits",
-    // raddle_call_on(function, argument, top): calls the function on the stack that ends at `top`.
-    ".globl raddle_call_on",
-    ".hidden raddle_call_on",
-    ".type raddle_call_on,@function",
-    "raddle_call_on:",
-    ".cfi_startproc",
-    "push rbp",
-    ".cfi_def_cfa_offset 16",
-    ".cfi_offset rbp, -16",
-    "mov rbp, rsp",
-    ".cfi_def_cfa_register rbp",
-    "mov rsp, rdx",
-    "mov rax, rdi",
-    "mov rdi, rsi",
-    "call rax",
-    "mov rsp, rbp",
-    "pop rbp",
-    ".cfi_def_cfa rsp, 8",
-    "ret",
-    ".cfi_endproc",
     // raddle_spill(function, argument): puts all registers that a call preserves on the stack, clears what earlier
     // calls of the runtime have left below, and calls function(argument, stack pointer).
     ".globl raddle_spill",
@@ -101,7 +82,6 @@ global_asm!(
 );
 
 extern "C-unwind" {
-    fn raddle_call_on(function: unsafe extern "C" fn(*mut c_void), argument: *mut c_void, top: usize);
     fn raddle_spill(function: unsafe extern "C-unwind" fn(*mut c_void, usize), argument: *mut c_void);
 }
 
@@ -133,7 +113,7 @@ pub fn run<R: Copy + Default>(work: impl FnOnce() -> R) -> R {
     let function = caller(&it);
     // SAFETY: the stack is reserved, and nothing else runs on it: only the thread that holds the baton comes here, and it
     // returns before it gives the baton away.
-    unsafe { raddle_call_on(function, (&raw mut it).cast(), STACK.end) };
+    unsafe { another_stack::call(STACK.end, function as *const () as usize, [(&raw mut it) as usize, 0, 0]) };
     it.1
 }
 
