@@ -65,6 +65,31 @@ fn wrappers_are_followed_and_change_nothing() {
 }
 
 #[test]
+fn two_reasons_to_run_otherwise_are_both_followed_in_the_first_run() {
+    let folder = Folder::new();
+    let source = r#"
+        #include <pthread.h>
+        static void *cancels(void *x) {
+            pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+            return x;
+        }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, NULL, cancels, NULL);
+            pthread_join(thread, NULL);
+            return 7;
+        }
+    "#;
+    folder.program("cancels", source);
+    let (status, said, report) = tested(&folder, &["--policy", "random"], &["sh", "-c", "exec ./cancels"]);
+    assert_eq!(status, 1, "{said}");
+    assert_eq!(report["first_failing_run"], 1, "{said}");
+    for note in ["starts another program in its place", "uses asynchronous cancellation"] {
+        assert!(said.contains(note), "{said}");
+    }
+}
+
+#[test]
 fn a_failure_behind_exec_is_replayed() {
     let folder = Folder::new();
     folder.program("locks", LOCKS);

@@ -202,26 +202,31 @@ impl<'a> Executor<'a> {
         Ok(reason)
     }
 
+    /// Makes a run. What it meets may decide how this and all later ones are made; then it is made again.
     pub fn run(&mut self, run: u64, seed: u64, assignment: &Assignment) -> Result<RunEnd, JobEnd> {
-        let mut end = self.run_once(run, seed, assignment)?;
-        if self.leaves_server()? {
-            end = self.run_once(run, seed, assignment)?;
+        loop {
+            let end = self.run_once(run, seed, assignment)?;
+            if !self.leaves_server()? && !self.leaves_fibers()? {
+                return Ok(end);
+            }
         }
-        let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
-        let known = self.block.settings().flags & flag::FIBERS == 0;
-        let Some(reason) = reason.filter(|_| !known) else { return Ok(end) };
-        // From here on without fibers, in a new process; the run that met the reason is made again.
-        self.os_threads = Some(reason.text().to_string());
-        self.finish()?;
-        self.block.set(|settings| settings.flags &= !flag::FIBERS);
-        if self.plan.exec {
-            self.mode = Some(Mode::Exec);
+    }
+
+    /// Whether a run could not go on with fibers and is to be made again. From here on there are none, in new processes,
+    /// also when it could.
+    fn leaves_fibers(&mut self) -> Result<bool, JobEnd> {
+        let fibers = |executor: &Executor| executor.block.settings().flags & flag::FIBERS != 0;
+        if !fibers(self) {
+            return Ok(false);
         }
-        if self.block.results().outcome == Outcome::NeedsOsThreads as u32 {
+        let needed = self.leave_fibers();
+        if !fibers(self) {
+            self.finish()?;
+        }
+        if needed {
             self.clean()?;
-            return self.run_once(run, seed, assignment);
         }
-        Ok(end)
+        Ok(needed)
     }
 
     /// Whether a run of the fork server was to become one of another program: from here on every run is a process of its
@@ -681,7 +686,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Goes on without fibers if the last run met a reason for that; says so.
+    /// Goes on without fibers if the last run met a reason for that. Returns whether it could not go on with them.
     pub fn leave_fibers(&mut self) -> bool {
         let reason = OsReason::from_u32(self.block.control().os_reason.load(Ordering::Relaxed));
         let needed = self.block.results().outcome == Outcome::NeedsOsThreads as u32;
@@ -692,6 +697,18 @@ impl<'a> Executor<'a> {
         needed
     }
 
+    /// The process that makes several runs, if there is one: after that there is none. Runs that are processes of their
+    /// own stay so.
+    fn take_process(&mut self) -> Option<Process> {
+        match self.mode.take() {
+            Some(Mode::Server(process) | Mode::Check(process)) => Some(process),
+            mode => {
+                self.mode = mode;
+                None
+            }
+        }
+    }
+
     /// Whether the process of the last run of a check is still there.
     pub fn goes_on(&self) -> bool {
         matches!(self.mode, Some(Mode::Check(_)))
@@ -699,7 +716,7 @@ impl<'a> Executor<'a> {
 
     /// Ends the target at once: the campaign is over.
     pub fn abandon(&mut self) {
-        let (Some(Mode::Server(mut process)) | Some(Mode::Check(mut process))) = self.mode.take() else { return };
+        let Some(mut process) = self.take_process() else { return };
         process.kill();
         // If it cannot be waited for, it is gone all the same.
         let _ = process.wait();
@@ -711,9 +728,7 @@ impl<'a> Executor<'a> {
 
     /// Ends the fork server, or lets a program go on behind its check.
     pub fn finish(&mut self) -> Result<(), JobEnd> {
-        let (Some(Mode::Server(mut process)) | Some(Mode::Check(mut process))) = self.mode.take() else {
-            return Ok(());
-        };
+        let Some(mut process) = self.take_process() else { return Ok(()) };
         let control = self.block.control();
         control.command.store(command::QUIT, Ordering::Release);
         sys::futex_wake(&control.command);
