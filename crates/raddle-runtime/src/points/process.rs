@@ -134,11 +134,6 @@ interpose! {
         with_child(me, || real!(fork: fn() -> c_int)())
     }
 
-    /// vfork becomes fork: a child that shares our memory would share our scheduler.
-    fn vfork() -> c_int |_| {
-        fork()
-    }
-
     /// Runs a shell command. The wait for its end is in the model: others run meanwhile.
     fn system(command: *const c_char) -> c_int |me| {
         if command.is_null() {
@@ -197,6 +192,21 @@ interpose! {
         if size <= 256 && fill_random_early(buffer, size) {
             return 0;
         }
+    }
+}
+
+/// Under control vfork becomes fork: a child that shares our memory would share our scheduler. The real one returns twice
+/// through the same stack, so no frame of ours may lie below it: it is jumped to.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+pub unsafe extern "C" fn vfork() -> c_int {
+    naked_asm!("push rax", "call {}", "pop rcx", "jmp rax", sym address_of_vfork)
+}
+
+extern "C" fn address_of_vfork() -> usize {
+    match control::current() {
+        Some(_) => fork as *const () as usize,
+        None => super::real_address!(vfork),
     }
 }
 
