@@ -249,9 +249,18 @@ pub fn thread_sleeps(tid: i32) -> bool {
 
 /// The real monotonic clock, in nanoseconds.
 pub fn real_monotonic() -> u64 {
+    time_of(libc::CLOCK_MONOTONIC)
+}
+
+/// The CPU time that this process has used, in nanoseconds.
+pub fn cpu_time() -> u64 {
+    time_of(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn time_of(clock: libc::clockid_t) -> u64 {
     let mut time = timespec(0);
     // SAFETY: the kernel writes one timespec.
-    unsafe { syscall!(SYS_clock_gettime, libc::CLOCK_MONOTONIC, &mut time as *mut _) };
+    unsafe { syscall!(SYS_clock_gettime, clock, &mut time as *mut _) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

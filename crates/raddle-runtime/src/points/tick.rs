@@ -2,7 +2,9 @@
 //!
 //! A timer of the process's own CPU time ticks. When the running thread has passed no point for some ticks, it is
 //! preempted where it stands, and lets others go first. That depends on real time, so it is not repeatable, and it is
-//! reported as having happened. Once it has, there is less to lose: from then on threads are preempted sooner.
+//! reported as having happened. Once it has, there is less to lose: from then on threads are preempted sooner, and also
+//! when they pass a point now and then. Two threads that spin for each other are often of both kinds: one only reads, the
+//! other takes a lock after every million reads.
 //!
 //! The virtual clock moves on by the CPU time that the thread has used, no more and no less: whether it spins or computes
 //! is not known, and a thread that sleeps beside one that computes must not wake up too early.
@@ -13,6 +15,7 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use raddle_core::ThreadId;
 use raddle_protocol::settings::flag;
 use raddle_protocol::Escape;
 
@@ -24,11 +27,15 @@ use crate::points::{errno, restartable, set_errno};
 use crate::signals::action;
 use crate::{signals, syscall};
 
-/// CPU time between two ticks.
-const TICK_MICROSECONDS: i64 = 10_000;
+/// Nanoseconds of CPU time between two ticks.
+const TICK: u64 = 10_000_000;
+/// The same, when patience is worn out: as often as the kernel does it.
+const SHORT_TICK: u64 = 1_000_000;
 /// Ticks without a point after which a thread is preempted for the first time: a quarter of a second, so that ordinary
 /// computing between two points, which is repeatable, is left alone.
 const PATIENCE: u64 = 25;
+/// Preemptions after which one tick is enough.
+const WORN_OUT: u32 = PATIENCE.ilog2();
 /// A thread that was preempted goes on when others have passed so many points, as a power of two, or cannot go on.
 const MOST_POINTS: u32 = 6;
 
@@ -37,6 +44,12 @@ struct Watch {
     points: u64,
     /// Ticks since then, without a point.
     silent: u64,
+    /// The CPU time at the last tick with a point.
+    since: u64,
+    /// The thread that was running at the last tick.
+    thread: ThreadId,
+    /// Ticks that have found the same thread.
+    runs: u64,
     /// Ticks of all threads that were preempted, until they count as an operation without progress.
     owed: u64,
     /// How often a thread was preempted.
@@ -48,23 +61,31 @@ struct Cell(UnsafeCell<Watch>);
 // SAFETY: touched by the handler only, which runs on one thread at a time: the one that burns CPU.
 unsafe impl Sync for Cell {}
 
-static WATCH: Cell = Cell(UnsafeCell::new(Watch { points: u64::MAX, silent: 0, owed: 0, preempted: 0 }));
+static WATCH: Cell = Cell(UnsafeCell::new(Watch::NEW));
 
 impl Watch {
-    /// A tick at which the run has passed so many points. Returns for how many ticks the running thread has been
-    /// silent, if that is long enough to preempt it.
-    fn tick(&mut self, points: u64, hurries: bool) -> Option<u64> {
-        if self.points != points {
-            (self.points, self.silent) = (points, 0);
-            return None;
+    const NEW: Watch =
+        Watch { points: u64::MAX, silent: 0, since: 0, thread: ThreadId::MAIN, runs: 0, owed: 0, preempted: 0 };
+
+    /// A tick at which the run has passed this number of points and used `cpu` nanoseconds, and `thread` runs. Returns
+    /// for how many of them that has been silent, if it is to be preempted.
+    fn tick(&mut self, points: u64, cpu: u64, thread: ThreadId, hurries: bool) -> Option<u64> {
+        let passed = core::mem::replace(&mut self.points, points) != points;
+        let other = core::mem::replace(&mut self.thread, thread) != thread;
+        self.silent = if passed { 0 } else { self.silent + 1 };
+        if passed {
+            self.since = cpu;
         }
-        self.silent += 1;
-        (hurries || self.silent >= PATIENCE >> self.preempted.min(4)).then_some(self.silent)
+        self.runs = if other { 1 } else { self.runs + 1 };
+        let patience = PATIENCE >> self.preempted.min(WORN_OUT);
+        let long = self.silent >= patience || self.preempted > 0 && self.runs >= patience;
+        (long || hurries && !passed).then(|| cpu - core::mem::replace(&mut self.since, cpu))
     }
 
     /// A thread is preempted. Returns whether that is to count as an operation without progress.
     fn preempt(&mut self) -> bool {
         self.preempted += 1;
+        self.runs = 0;
         self.owed += core::mem::take(&mut self.silent);
         let counts = self.owed >= PATIENCE;
         self.owed %= PATIENCE;
@@ -112,7 +133,7 @@ pub fn handler() -> usize {
 #[link_section = "raddle_run"]
 pub fn start() {
     if is_enabled() {
-        start_ticking();
+        start_ticking(TICK);
     }
 }
 
@@ -124,16 +145,16 @@ pub(super) fn stop() {
     }
 }
 
-/// Ticks from now on.
-fn start_ticking() {
-    let tick = libc::timeval { tv_sec: 0, tv_usec: TICK_MICROSECONDS };
+/// Ticks from now on, at intervals in nanoseconds.
+fn start_ticking(every: u64) {
+    let tick = libc::timeval { tv_sec: 0, tv_usec: every as i64 / 1000 };
     let timer = libc::itimerval { it_interval: tick, it_value: tick };
     // SAFETY: reads the times only.
     unsafe {
         match OWN_TIMER.load(Ordering::Relaxed) {
             0 => syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &timer as *const _, 0),
             own => {
-                let times = [sys::timespec(TICK_MICROSECONDS as u64 * 1000); 2];
+                let times = [sys::timespec(every); 2];
                 syscall!(libc::SYS_timer_settime, own - 1, 0, times.as_ptr(), 0)
             }
         };
@@ -160,7 +181,7 @@ pub fn leave_virtual_timer() -> bool {
         let clock = libc::CLOCK_PROCESS_CPUTIME_ID;
         if syscall!(libc::SYS_timer_create, clock, &event as *const _, &mut timer as *mut _) == 0 {
             OWN_TIMER.store(timer + 1, Ordering::Relaxed);
-            start_ticking();
+            start_ticking(TICK);
         }
         syscall!(libc::SYS_setitimer, libc::ITIMER_VIRTUAL, &NOT_ARMED as *const _, 0);
     }
@@ -228,13 +249,17 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
         // Threads that wait for the outside should not wait until this one has passed many points, either.
         s.look_outside();
         let watch = &mut *WATCH.0.get();
-        let Some(silent) = watch.tick(s.results().points, hurries) else { return };
+        let Some(silent) = watch.tick(s.results().points, sys::cpu_time(), me, hurries) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
         s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
-        s.real_time_passed(silent * TICK_MICROSECONDS as u64 * 1000);
+        s.real_time_passed(silent);
         signals::kernel::look(s);
-        if watch.preempt() {
+        let counts = watch.preempt();
+        if watch.preempted == WORN_OUT {
+            start_ticking(SHORT_TICK);
+        }
+        if counts {
             s.made_no_progress(me);
         } else {
             s.spins_silently(me);
@@ -255,11 +280,13 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
 mod tests {
     use super::*;
 
+    const OTHER: ThreadId = ThreadId(1);
+
     /// How many ticks each of these preemptions takes, of threads that pass no point.
     fn patience(preemptions: usize) -> Vec<u64> {
-        let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
+        let mut watch = Watch { points: 0, ..Watch::NEW };
         let one = |_| {
-            let ticks = (1..).find(|_| watch.tick(0, false).is_some());
+            let ticks = (1..).find(|_| watch.tick(0, 0, OTHER, false).is_some());
             watch.preempt();
             ticks.unwrap_or(0)
         };
@@ -272,8 +299,35 @@ mod tests {
     }
 
     #[test]
+    fn silence_is_measured() {
+        let mut watch = Watch { points: 7, preempted: WORN_OUT - 1, ..Watch::NEW };
+        assert_eq!(watch.tick(8, 30, OTHER, false), None);
+        assert_eq!(watch.tick(8, 40, OTHER, false), None);
+        assert_eq!(watch.tick(8, 55, OTHER, false), Some(25));
+        watch.preempt();
+        assert_eq!(watch.tick(8, 60, OTHER, false), Some(5));
+    }
+
+    #[test]
     fn a_point_is_a_sign_of_life() {
-        let mut watch = Watch { points: 0, silent: 0, owed: 0, preempted: 0 };
-        assert!((0..1000).all(|tick| watch.tick(tick / 20, false).is_none()));
+        let mut watch = Watch { points: 0, ..Watch::NEW };
+        assert!((0..1000).all(|tick| watch.tick(tick / 20, 0, OTHER, false).is_none()));
+    }
+
+    #[test]
+    fn it_is_not_after_a_preemption() {
+        let mut watch = Watch { points: 0, preempted: 2, ..Watch::NEW };
+        let preempted: Vec<u64> = (1..20)
+            .filter(|&tick| {
+                let long = watch.tick(tick, 0, OTHER, false).is_some();
+                if long {
+                    watch.runs = 0;
+                }
+                long
+            })
+            .collect();
+        assert_eq!(preempted, [6, 12, 18]);
+        let mut turns = |tick: u64| watch.tick(100 + tick, 0, ThreadId(tick as u16 / 5 % 2), false);
+        assert!((0..100).all(|tick| turns(tick).is_none()), "they take turns");
     }
 }

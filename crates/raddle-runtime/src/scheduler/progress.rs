@@ -2,6 +2,7 @@
 //!
 //! Operations are counted, not states. So nothing follows from it except who is scheduled when, and that time may pass.
 
+use raddle_core::decorators::guard::SPINNING;
 use raddle_core::ThreadId;
 
 use super::Scheduler;
@@ -38,11 +39,11 @@ impl Scheduler {
         thread.since_futile = 0;
     }
 
-    /// The thread has used up CPU time without a point.
+    /// The thread has used up CPU time and passed few points, or none: it counts as spinning until it makes progress.
     pub fn spins_silently(&mut self, me: ThreadId) {
         let thread = self.thread(me);
         thread.gives_way = true;
-        thread.spins = thread.spins.saturating_add(1);
+        thread.spins = thread.spins.saturating_add(1).max(SPINNING);
         thread.since_futile = 0;
     }
 

@@ -13,6 +13,7 @@
 
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use raddle_core::decorators::guard::SPINNING;
 use raddle_core::policy::ParallelPoint;
 use raddle_core::{EnabledSet, Event, Rng, ThreadId};
 use raddle_protocol::Escape;
@@ -46,9 +47,6 @@ const LONGEST_POLL: u64 = 10_000_000;
 
 /// The shortest time, in nanoseconds, between two steps of a thread that starves.
 const SHORTEST_PATIENCE: u64 = 1_000_000;
-
-/// Operations without progress in a row after which a thread counts as spinning.
-const SPINNING: u32 = 2;
 
 /// The threads at the gate. Valid when zeroed.
 #[repr(C)]
