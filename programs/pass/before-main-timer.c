@@ -1,6 +1,6 @@
 // pass: timers that a constructor makes (timer_create, timerfd) are there in every run
 // outside: what timers of the kernel do
-// uncontrolled: timers of CPU time, and timerfd, run on the real clock
+// uncontrolled: CPU-time timers and timerfd run on the real clock
 #include "check.h"
 #include <signal.h>
 #include <sys/timerfd.h>

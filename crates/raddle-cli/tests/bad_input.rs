@@ -127,7 +127,13 @@ fn schedules_that_cannot_be_read() {
     folder.file("empty.schedule", "");
     folder.file("other.schedule", "raddle schedule 9\n");
     folder.file("binary.schedule", b"\x7fELF\xff\xff");
-    check(&folder, &["replay", "none.schedule"], 2, &["none.schedule: there is no such file; give a schedule file"]);
+    check(
+        &folder,
+        &["replay", "none.schedule"],
+        2,
+        &["none.schedule: there is no such file; expected a bundle or a \
+                                                       schedule file"],
+    );
     check(&folder, &["replay", "."], 2, &["it is a folder"]);
     check(&folder, &["replay", "empty.schedule"], 2, &["line 1, column 1", "found the end of the file"]);
     check(&folder, &["replay", "other.schedule"], 2, &["line 1, column 17: expected version 1"]);

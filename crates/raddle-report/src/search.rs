@@ -18,7 +18,7 @@ pub struct Exhausted {
     pub fair: bool,
     /// Whether this is a proof, for the points of this level, sequential consistency and these inputs.
     pub proof: bool,
-    /// What the proof is relative to, in words.
+    /// The assumptions of the proof, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// Why it is not a proof.

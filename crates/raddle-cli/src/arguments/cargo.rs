@@ -77,7 +77,7 @@ pub struct Run {
     /// The options of `raddle test`.
     #[command(flatten)]
     pub options: TestOptions,
-    /// Say what would and would not be controlled, and run nothing
+    /// Report what would and would not be controlled, without running anything
     #[arg(long)]
     pub dry_run: bool,
     /// Which package, and how it is built.
@@ -103,7 +103,7 @@ pub struct Build {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(long, short)]
     pub verbose: bool,
     /// Which packages, and how they are built.

@@ -161,7 +161,7 @@ fn report_of(test: String, summary: &Summary<'_>) -> TestReport {
 
 pub fn explore(plan: &Plan, verbosity: &Verbosity) -> Result<Outcome, Error> {
     if verbosity.verbose && plan.searches() && plan.jobs > 1 {
-        eprintln!("note: {} makes one run after the other, in one job", plan.policy.descriptor.name);
+        eprintln!("note: {} makes one run at a time, in one job", plan.policy.descriptor.name);
     }
     let campaign = Campaign::start(plan.clone()).map_err(raddle_engine::Error::from)?;
     let outcome = display::follow(campaign, !verbosity.quiet);

@@ -63,15 +63,15 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
     let runs = match s.campaign.end {
         End::Complete => count(tally.runs, "run"),
         End::Interrupted => format!("{} of {planned} (interrupted)", number(tally.runs)),
-        End::Time => format!("{} of {planned} (the time is over)", number(tally.runs)),
-        End::Broken(_) => format!("{} of {planned} (then it broke off)", number(tally.runs)),
+        End::Time => format!("{} of {planned} (time ran out)", number(tally.runs)),
+        End::Broken(_) => format!("{} of {planned} (then an error ended it)", number(tally.runs)),
     };
     match &s.campaign.findings[..] {
         [] if tally.runs == 0 => {
-            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "the time is over" };
-            paint.yellow(&format!("nothing was explored: {why}, and the first run was not over"))
+            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "time ran out" };
+            paint.yellow(&format!("nothing was explored: {why} before the first run finished"))
         }
-        [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run came to its end in {runs}")),
+        [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run finished in {runs}")),
         [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
         [] => match exhausted(s).filter(|exhausted| exhausted.proof) {
             Some(exhausted) => {
@@ -143,11 +143,11 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     if tally.cut_runs > 0 {
         let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.settings.max_steps, "step"));
-        fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;
+        fact("cut", format!("{cut} at {limit}, which is not a failure (--max-steps allows more)"))?;
     }
     if tally.fair_runs > 0 {
         let runs = count(tally.fair_runs, "run");
-        fact("fair", format!("a fair schedule took over in {runs}, because there seemed to be no progress"))?;
+        fact("fair", format!("a fair schedule took over in {runs} that seemed to make no progress"))?;
     }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
@@ -180,15 +180,15 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
 /// How far a search came, and what that is worth.
 fn search_texts(s: &Summary<'_>) -> Vec<String> {
     let not_over = |text: &str| {
-        let lacks = lacks_so_far(s).into_iter().map(|lack| format!("and it would be no proof: {lack}"));
+        let lacks = lacks_so_far(s).into_iter().map(|lack| format!("and it would not be a proof: {lack}"));
         std::iter::once(text.to_string()).chain(lacks).collect()
     };
     let Some(exhausted) = exhausted(s) else {
         return match s.campaign.end {
             // It stopped because it found something.
             End::Complete if !s.plan.keep_going && !s.campaign.findings.is_empty() => Vec::new(),
-            End::Complete => not_over("no end was seen; --runs allows more"),
-            _ => not_over("no end was seen"),
+            End::Complete => not_over("the end was not reached; --runs allows more"),
+            _ => not_over("the end was not reached"),
         };
     };
     let mut texts = vec![search::title(&exhausted, s.plan.policy.descriptor.name)];
@@ -197,7 +197,7 @@ fn search_texts(s: &Summary<'_>) -> Vec<String> {
         let verdict = if s.campaign.findings.is_empty() { "none can fail" } else { "no other one can fail" };
         texts.push(format!("{verdict}, {}", exhausted.scope.unwrap_or_default()));
     } else {
-        texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is no proof: {lack}")));
+        texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is not a proof: {lack}")));
     }
     texts
 }

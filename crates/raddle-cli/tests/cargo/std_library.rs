@@ -99,7 +99,7 @@ fn an_instrumented_standard_library_orders_what_it_should() {
     let (status, text) = outcome(command.env_remove("CARGO_NET_OFFLINE"));
     if !has_std_sources() {
         assert_eq!(status, 2, "{text}");
-        assert!(text.contains("--std compiles the standard library anew, and its sources are not installed"), "{text}");
+        assert!(text.contains("--std rebuilds the standard library, but its sources are not installed"), "{text}");
         assert!(text.contains("`rustup component add rust-src` installs them"), "{text}");
         return;
     }

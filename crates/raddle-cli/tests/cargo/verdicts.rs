@@ -45,12 +45,12 @@ fn a_test_that_was_always_cut_has_not_passed() {
     let (status, text) = shop.run(&[&arguments[..], &files].concat());
     assert_eq!(status, 3, "{text}");
     assert!(text.contains("test result: cut. "), "{text}");
-    assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the limit of steps)"), "{text}");
+    assert!(text.contains("test tests::adds_up ... cut (12 runs, all cut at the step limit)"), "{text}");
     assert!(
         text.contains("0 passed; 0 failed; 1 not concurrent; 0 ignored; 4 filtered out; 1 cut; finished"),
         "{text}"
     );
-    assert!(text.contains("note: 1 test never came to an end"), "{text}");
+    assert!(text.contains("note: 1 test never finished"), "{text}");
     let xml = std::fs::read_to_string(junit).expect("a file");
     assert!(xml.contains("<skipped message=\"cut: every run was cut"), "{xml}");
 }
@@ -75,7 +75,7 @@ fn a_test_without_a_run_has_not_passed() {
     let options = ["test", "--runs", "1000000", "--time", "0.5", "--run-timeout", "60"];
     let (status, text) = late.run(&[&options[..], &["--junit", "it.xml", "--json", "it.json"]].concat());
     assert_eq!(status, 3, "{text}");
-    assert!(text.contains("test tests::slow ... not explored (0 runs: the time was over before"), "{text}");
+    assert!(text.contains("test tests::slow ... not explored (0 runs: time ran out before"), "{text}");
     assert!(text.contains("test result: not explored. 1 passed; 0 failed;"), "{text}");
     let read = |name: &str| std::fs::read_to_string(late.path().join(name)).expect("a file");
     assert!(read("it.xml").contains("<skipped message=\"not explored: "), "{}", read("it.xml"));

@@ -139,8 +139,7 @@ pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
 }
 
 const OWN_PROGRAMS: &str =
-    "Anyone who runs that gets the same shares for all policies that run one thread at a time, where all runs were made \
-     before the time was over; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
+    "Anyone who repeats this gets the same shares for all policies that run one thread at a time, wherever all runs fit into the time limit; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
      programs are [ours](corpus.md), written from the papers' descriptions.";
 
 const PACKAGED: &str = "These are programs as Debian ships them. raddle must not accuse them of anything.";
