@@ -193,8 +193,8 @@ fn wrong_input_is_named() {
     check(&["--policies", "random,ptc", "--", "./alone"], "there is no policy `ptc`; did you mean `pct`?");
     check(&["--", "./nothing-here"], "there is no such file");
     check(&["--", "./alone"], "alone cannot be compared: nothing was under control");
-    check(&["--repeat", "0", "--", "./alone"], "--repeat 0 makes no sense");
-    check(&["--time", "-1", "--", "./alone"], "--time -1 makes no sense");
+    check(&["--repeat", "0", "--", "./alone"], "--repeat 0 is not valid");
+    check(&["--time", "-1", "--", "./alone"], "--time -1 is not valid");
     check(&["--suite", "empty"], "empty has no program that was asked for");
     check(&["--suite", "nowhere"], "cannot read nowhere");
     check(&["--suite", "empty", "--", "./alone"], "exclude each other");

@@ -46,7 +46,7 @@ pub enum Command {
     Policies(Policies),
     /// Report what works on this machine, what does not, and why
     Doctor(Doctor),
-    /// Print the folder of raddle.h, for compilers: cc -I"$(raddle header)" test.c
+    /// Print the folder of raddle.h: cc -I"$(raddle header)" test.c
     Header(Header),
     /// Print a completion script for a shell
     Completions(Completions),

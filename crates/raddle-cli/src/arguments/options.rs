@@ -58,7 +58,7 @@ macro_rules! options {
 options! {
     /// How the processes of runs are made.
     pub struct ProcessOptions {
-        /// Treat a run that takes longer than N seconds (or 2m, 1h) by the wall clock as failed [default: 10]
+        /// Fail a run that takes longer than N seconds (or 2m, 1h) of wall-clock time [default: 10]
         #[arg(long, value_name = "N", value_parser = amount::seconds)]
         #[serde(deserialize_with = "amount::seconds_in_file")]
         pub run_timeout: Option<f64>,

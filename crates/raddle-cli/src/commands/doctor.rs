@@ -240,7 +240,7 @@ fn header(folder: Result<PathBuf, NoFolder>) -> Probe {
 
 /// Whether threads can be switched as fibers, as the runtime found out.
 fn fibers(obstacles: &[String]) -> Probe {
-    let name = "fibers (programs that cannot run on them get OS threads, and the summary says why)";
+    let name = "fibers (a program that cannot use them gets OS threads; the summary says why)";
     match obstacles.first() {
         None => good(name),
         Some(reason) => bad(

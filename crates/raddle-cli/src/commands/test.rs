@@ -17,6 +17,7 @@ use crate::arguments::{self, config};
 use crate::display::{self, interrupt};
 use crate::error::Error;
 use crate::text::campaign::{self, Amount};
+use crate::text::screen::Screen;
 
 pub fn run(args: &arguments::Test) -> Result<u8, Error> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
@@ -130,8 +131,8 @@ impl Tester {
             (false, false) => Amount::Normal,
         };
         let to_stderr = self.verbosity.json.as_deref() == Some(Path::new("-"));
-        let colors = if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() };
-        let mut text = campaign::summary(summary, amount, colors);
+        let screen = if to_stderr { Screen::stderr() } else { Screen::stdout() };
+        let mut text = campaign::summary(summary, amount, screen);
         if let Some(name) = test.filter(|_| !text.is_empty()) {
             text = format!("{name}: {text}\n");
         }

@@ -41,7 +41,7 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
         if !replayed.is_recorded(finding) {
             let failure = &finding.failure;
             let what = match replayed.different {
-                0 => "beside it",
+                0 => "in addition",
                 _ => "a different failure happened",
             };
             let _ = writeln!(out, "{what}: {}: {}", failure.kind.title(), failure.message);

@@ -39,7 +39,7 @@ fn what_is_wrong_is_said() {
     };
     says(&["test"], 3, "there are no tests here");
     says(&["test", "--target", "wasm32-unknown-unknown"], 2, "--target wasm32-unknown-unknown is not supported");
-    says(&["test", "--runs", "0"], 2, "--runs 0 makes no sense");
+    says(&["test", "--runs", "0"], 2, "--runs 0 is not valid");
     says(&["run"], 101, "a bin target must be available");
     says(&["build", "--features", "none"], 101, "none");
     says(&["tset"], 2, "unrecognized subcommand");

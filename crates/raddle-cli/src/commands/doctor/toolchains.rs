@@ -157,11 +157,11 @@ pub fn rust() -> Vec<Probe> {
         }],
     };
     let sysroot = quietly(Command::new(&rustc).args(["--print", "sysroot"])).unwrap_or_default();
-    let sources = "cargo raddle --std (sources of Rust's standard library)";
+    let sources = "cargo raddle --std (the sources of std)";
     probes.push(if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/std").is_dir() {
         good(sources)
     } else {
-        note(sources, "they are not installed", "--fail-on race needs them; rustup component add rust-src")
+        note(sources, "not installed", "--fail-on race needs them; rustup component add rust-src")
     });
     probes
 }
