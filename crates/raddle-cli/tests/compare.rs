@@ -195,7 +195,7 @@ fn wrong_input_is_named() {
     check(&["--", "./alone"], "alone cannot be compared: nothing was under control");
     check(&["--repeat", "0", "--", "./alone"], "--repeat 0 is not valid");
     check(&["--time", "-1", "--", "./alone"], "--time -1 is not valid");
-    check(&["--suite", "empty"], "empty has no program that was asked for");
+    check(&["--suite", "empty"], "empty has no matching program");
     check(&["--suite", "nowhere"], "cannot read nowhere");
     check(&["--suite", "empty", "--", "./alone"], "exclude each other");
     check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");

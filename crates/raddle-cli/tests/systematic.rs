@@ -173,7 +173,7 @@ fn an_end_that_was_not_seen_is_not_claimed() {
         said.contains("no failure in 30 runs") && said.contains("the end was not reached; --runs allows more"),
         "{said}"
     );
-    assert!(said.contains("dfs makes one run after the other, in one job"), "{said}");
+    assert!(said.contains("dfs makes one run at a time, in one job"), "{said}");
 }
 
 #[test]
