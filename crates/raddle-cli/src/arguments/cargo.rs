@@ -47,7 +47,7 @@ pub struct Test {
     /// Write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Go on with the next test executable after one with failures
+    /// Continue with the next test executable after one with failures
     #[arg(long)]
     pub no_fail_fast: bool,
     /// The options of `raddle test`.
