@@ -17,7 +17,7 @@ const ENOUGH: f64 = 0.05;
 /// The largest depth that is told of: few bugs are deeper.
 const DEEPEST: u32 = 3;
 
-/// What a campaign is worth.
+/// How much a campaign's result is worth.
 pub fn of(s: &Summary<'_>) -> Worth {
     let worth = &s.campaign.tally.worth;
     let schedules = worth.schedules.iter().enumerate().filter(|(_, seen)| seen.runs > 0);

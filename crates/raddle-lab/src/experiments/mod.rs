@@ -134,7 +134,7 @@ pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
     match () {
         () if all_in(OURS) => ("What we promise", OWN_PROGRAMS),
         () if all_in(OTHERS) => ("Packaged programs", PACKAGED),
-        () => ("Beside the papers", OWN_PROGRAMS),
+        () => ("Compared with the papers", OWN_PROGRAMS),
     }
 }
 
@@ -173,7 +173,7 @@ impl Experiment {
         }
     }
 
-    /// Our numbers beside the paper's.
+    /// Our numbers next to the paper's.
     pub fn beside(&self, comparison: &Comparison) -> Shown {
         let counted = self.counts.map(|counts| counts(self, comparison));
         let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(counted).chain(notes(comparison));
