@@ -57,7 +57,7 @@ fn wrappers_are_followed_and_change_nothing() {
                 for field in ["runs", "first_failing_run", "trace", "steps_max", "threads_max"] {
                     assert_eq!(report[field], expected[field], "{field} of {command:?}: {said}");
                 }
-                let note = "falls back to --exec because it starts another program in its place (exec)";
+                let note = "falls back to --exec because it replaces itself with another program (exec)";
                 assert_eq!(said.matches(note).count(), 1, "{said}");
             }
         }

@@ -74,7 +74,7 @@ reasons! {
     Objects = 11 "it asks for System V semaphores, message queues or shared memory before main",
     ProcessId = 12 "it asks for its process id before main",
     /// In any of its runs, and the runtime goes along.
-    Exec = 13 "it starts another program in its place (exec)",
+    Exec = 13 "it replaces itself with another program (exec)",
 }
 
 reasons! {

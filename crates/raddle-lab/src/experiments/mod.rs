@@ -139,10 +139,11 @@ pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
 }
 
 const OWN_PROGRAMS: &str =
-    "Anyone who repeats this gets the same shares for all policies that run one thread at a time, wherever all runs fit into the time limit; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
+    "Anyone who repeats this gets the same shares for all policies that run one thread at a time, wherever all runs \
+     fit into the time limit; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
      programs are [ours](corpus.md), written from the papers' descriptions.";
 
-const PACKAGED: &str = "These are programs as Debian ships them. raddle must not accuse them of anything.";
+const PACKAGED: &str = "These are programs as Debian ships them. raddle must not report any failure in them.";
 
 /// The experiment with this name.
 fn find(name: &str) -> Result<&'static Experiment, Error> {
