@@ -101,7 +101,7 @@ soak-packages: setup build
 	DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$(target/release/raddle-lab packages-needed) >/dev/null
 	target/release/raddle-lab packages --seed 1 --run-timeout 120 --markdown docs/src/packages.md
 
-# The pages of the docs with our tables beside the papers', and with what we promise. LIMIT is the time in seconds for
+# The pages of the docs with our tables next to the papers', and with what we promise. LIMIT is the time in seconds for
 # one policy on one program. With 2 the papers' take an hour, with 60 a day; what we promise takes an hour and a half with
 # 80, which is enough for all runs of the guarantee.
 LIMIT ?= 60

@@ -1,5 +1,5 @@
 // passes: like a collector, the body does something more once in a while, which changes no other run
-// uncontrolled: a run was another one when it was repeated in the same process
+// uncontrolled: a run took another course when it was repeated in the same process
 #include "body.h"
 
 static int times;

@@ -17,19 +17,11 @@ __attribute__((constructor)) static void before_main(void) {
     IS(1000, alarm(30));
 }
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 int main(void) {
     struct itimerval left;
     OK(getitimer(ITIMER_REAL, &left));
     CHECK(left.it_value.tv_sec >= 20 && left.it_value.tv_sec <= 30);
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(lock_once, &mutex);
     IS(0, rings);
     // A signal ends the sleep.
     CHECK(sleep(60) > 0);

@@ -78,16 +78,8 @@ static long locked_kilobytes(void) {
     return kilobytes;
 }
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 int main(void) {
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(lock_once, &mutex);
     if (HAS(0)) IS(7, *not_copied);
     if (HAS(1)) IS(7, *wiped);
     if (HAS(2)) IS(PAGE / 1024, locked_kilobytes());

@@ -11,16 +11,8 @@ __attribute__((constructor)) static void before_main(void) {
     IS(4, read(STDIN_FILENO, first, 4));
 }
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 int main(void) {
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(lock_once, &mutex);
     char rest[32] = {0};
     CHECK(memcmp(first, "the ", 4) == 0);
     CHECK(read(STDIN_FILENO, rest, sizeof rest - 1) >= 15);

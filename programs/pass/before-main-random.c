@@ -11,16 +11,11 @@ __attribute__((constructor)) static void before_main(void) {
 }
 
 static void *locks(void *) {
-    for (int i = 0; i < byte % 16 + other % 16; i++) {
-        OK(pthread_mutex_lock(&mutex));
-        OK(pthread_mutex_unlock(&mutex));
-    }
+    for (int i = 0; i < byte % 16 + other % 16; i++) lock_once(&mutex);
     return NULL;
 }
 
 int main(void) {
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(locks, NULL);
     return 0;
 }

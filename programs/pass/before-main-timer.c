@@ -1,6 +1,6 @@
 // pass: timers that a constructor makes (timer_create, timerfd) are there in every run
 // outside: what timers of the kernel do
-// uncontrolled: timers of CPU time, and timerfd, run on the real clock
+// uncontrolled: CPU-time timers and timerfd run on the real clock
 #include "check.h"
 #include <signal.h>
 #include <sys/timerfd.h>
@@ -24,16 +24,8 @@ __attribute__((constructor)) static void before_main(void) {
     OK(timerfd_settime(descriptor, 0, &soon, NULL));
 }
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 int main(void) {
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(lock_once, &mutex);
     unsigned long expirations;
     IS(sizeof expirations, read(descriptor, &expirations, sizeof expirations));
     IS(1, expirations);

@@ -47,7 +47,20 @@ static inline void *finish(pthread_t thread) {
     return value;
 }
 
-// The point in time that is so many milliseconds (perhaps negative) from now on this clock.
+// Two threads call this at the same time; returns when both have ended.
+static inline void in_two_threads(void *(*routine)(void *), void *argument) {
+    pthread_t threads[] = {start(routine, argument), start(routine, argument)};
+    finish(threads[0]);
+    finish(threads[1]);
+}
+
+static inline void *lock_once(void *mutex) {
+    OK(pthread_mutex_lock(mutex));
+    OK(pthread_mutex_unlock(mutex));
+    return NULL;
+}
+
+// The point in time this many milliseconds (perhaps negative) from now on this clock.
 static inline struct timespec after(clockid_t clock, long milliseconds) {
     struct timespec time;
     OK(clock_gettime(clock, &time));

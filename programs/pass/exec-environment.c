@@ -15,12 +15,6 @@ static void rings_once(int) {
     rings++;
 }
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 static int is_there(const char *entry) {
     for (char **other = environ; *other != NULL; other++) {
         if (strcmp(entry, *other) == 0) return 1;
@@ -38,9 +32,7 @@ static void second(void) {
     OK(pthread_sigmask(SIG_SETMASK, NULL, &set));
     CHECK(sigismember(&set, SIGUSR1) && !sigismember(&set, SIGUSR2) && !sigismember(&set, SIGALRM));
     CHECK(signal(SIGALRM, rings_once) == SIG_DFL);
-    pthread_t threads[] = {start(locks, NULL), start(locks, NULL)};
-    finish(threads[0]);
-    finish(threads[1]);
+    in_two_threads(lock_once, &mutex);
     CHECK(sleep(2000) > 0);
     IS(1, rings);
 

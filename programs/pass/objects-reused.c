@@ -12,12 +12,6 @@ static union {
     char bytes[128];
 } *memory;
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&memory->mutex));
-    OK(pthread_mutex_unlock(&memory->mutex));
-    return NULL;
-}
-
 static void *reads(void *) {
     OK(pthread_rwlock_rdlock(&memory->rwlock));
     OK(pthread_rwlock_unlock(&memory->rwlock));
@@ -48,12 +42,6 @@ static void *meets(void *) {
     return NULL;
 }
 
-static void twice(void *(*routine)(void *)) {
-    pthread_t first = start(routine, NULL), second = start(routine, NULL);
-    finish(first);
-    finish(second);
-}
-
 static const pthread_mutex_t fresh_mutex = PTHREAD_MUTEX_INITIALIZER;
 static const pthread_rwlock_t fresh_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static const pthread_cond_t fresh_condition = PTHREAD_COND_INITIALIZER;
@@ -68,38 +56,38 @@ int main(void) {
             if (way == 0) OK(pthread_mutex_init(&memory->mutex, NULL));
             if (way == 1) memcpy(&memory->mutex, &fresh_mutex, sizeof fresh_mutex);
             if (way == 2) memory->mutex = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
-            twice(locks);
+            in_two_threads(lock_once, &memory->mutex);
             if (destroys) OK(pthread_mutex_destroy(&memory->mutex));
 
             memset(memory, way == 0 ? 0xff : 0, sizeof *memory);
             if (way == 0) OK(pthread_rwlock_init(&memory->rwlock, NULL));
             if (way == 1) memcpy(&memory->rwlock, &fresh_rwlock, sizeof fresh_rwlock);
             if (way == 2) memory->rwlock = (pthread_rwlock_t)PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-            twice(reads);
+            in_two_threads(reads, NULL);
             if (destroys) OK(pthread_rwlock_destroy(&memory->rwlock));
 
             OK(sem_init(&memory->semaphore, 0, 0));
-            twice(posts);
+            in_two_threads(posts, NULL);
             if (destroys) OK(sem_destroy(&memory->semaphore));
             OK(sem_init(&memory->semaphore, 0, 1));
-            twice(posts);
+            in_two_threads(posts, NULL);
             if (destroys) OK(sem_destroy(&memory->semaphore));
 
             memset(memory, way == 0 ? 0xff : 0, sizeof *memory);
             if (way == 0) OK(pthread_cond_init(&memory->condition, NULL));
             if (way != 0) memcpy(&memory->condition, &fresh_condition, sizeof fresh_condition);
-            twice(signals);
+            in_two_threads(signals, NULL);
             if (destroys) OK(pthread_cond_destroy(&memory->condition));
 
             OK(pthread_spin_init(&memory->spin, PTHREAD_PROCESS_PRIVATE));
-            twice(spins);
+            in_two_threads(spins, NULL);
             if (destroys) OK(pthread_spin_destroy(&memory->spin));
 
             OK(pthread_barrier_init(&memory->barrier, NULL, 2));
-            twice(meets);
+            in_two_threads(meets, NULL);
             if (destroys) OK(pthread_barrier_destroy(&memory->barrier));
             OK(pthread_barrier_init(&memory->barrier, NULL, 1));
-            twice(meets);
+            in_two_threads(meets, NULL);
             if (destroys) OK(pthread_barrier_destroy(&memory->barrier));
             free(memory);
         }

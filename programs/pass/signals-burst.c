@@ -26,10 +26,7 @@ static void on_standard(int) {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static void *other(void *) {
-    for (int i = 0; i < 3; i++) {
-        OK(pthread_mutex_lock(&mutex));
-        OK(pthread_mutex_unlock(&mutex));
-    }
+    for (int i = 0; i < 3; i++) lock_once(&mutex);
     return NULL;
 }
 

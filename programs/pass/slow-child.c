@@ -6,12 +6,6 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void *locks(void *) {
-    OK(pthread_mutex_lock(&mutex));
-    OK(pthread_mutex_unlock(&mutex));
-    return NULL;
-}
-
 static void *waits_for_child(void *) {
     int status;
     pid_t child = fork();
@@ -22,11 +16,11 @@ static void *waits_for_child(void *) {
     }
     IS(child, waitpid(child, &status, 0));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-    return locks(NULL);
+    return lock_once(&mutex);
 }
 
 int main(void) {
-    pthread_t threads[] = {start(waits_for_child, NULL), start(locks, NULL)};
+    pthread_t threads[] = {start(waits_for_child, NULL), start(lock_once, &mutex)};
     finish(threads[0]);
     finish(threads[1]);
     waits_for_child(NULL);

@@ -1,4 +1,4 @@
-// fail: a thread that crashes in malloc's cache, when it has ended for everybody else, is the one that failed
+// fail: a thread that crashes in malloc's cache, when all other threads take it for ended, is the one that failed
 // expect: signal
 // says: failed at its end | tcache_thread_shutdown | SIGABRT:
 #include <pthread.h>
@@ -32,6 +32,12 @@ int main(void) {
     pthread_t threads[2];
     pthread_create(&threads[0], 0, frees, 0);
     pthread_create(&threads[1], 0, writes, 0);
+#ifdef DETACHED
+    pthread_detach(threads[0]);
+    pthread_join(threads[1], 0);
+    pthread_exit(0);
+#else
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
     return 0;
+#endif
 }

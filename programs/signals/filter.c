@@ -20,10 +20,7 @@ static void answer(int, siginfo_t *info, void *context) {
 }
 
 static void *locks(void *) {
-    for (int i = 0; i < 20; i++) {
-        OK(pthread_mutex_lock(&mutex));
-        OK(pthread_mutex_unlock(&mutex));
-    }
+    for (int i = 0; i < 20; i++) lock_once(&mutex);
     return NULL;
 }
 

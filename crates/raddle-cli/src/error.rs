@@ -57,7 +57,10 @@ pub enum Error {
     #[error("there is nothing to compare: name a program after -- or a folder with --suite")]
     NothingToCompare,
     /// A folder without programs.
-    #[error("{suite} has no program that was asked for: a program is a .c, .cc or .rs file with a header (`// bug:`, `// kind:`)")]
+    #[error(
+        "{suite} has no matching program: a program is a .c, .cc or .rs file with a header (`// bug:`, `// \
+             kind:`)"
+    )]
     NoPrograms {
         /// The folder.
         suite: PathBuf,

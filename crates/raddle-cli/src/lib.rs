@@ -32,6 +32,7 @@ use arguments::{Cli, Command};
 use compile::compiler::Driver;
 use error::Error;
 use raddle_report::exit_code;
+use text::screen::print_error;
 
 /// Runs a command line and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -58,7 +59,7 @@ fn not_understood(error: &clap::Error) -> u8 {
 
 fn status_of(result: Result<u8, Error>) -> u8 {
     let status = result.unwrap_or_else(|error| {
-        eprintln!("{} {error}", console::style("error:").for_stderr().red().bold());
+        print_error(&error);
         error.exit_code()
     });
     unless_interrupted(status)

@@ -45,7 +45,7 @@ fn static_programs_are_refused() {
     let program = folder.path().join("static");
     let built = std::process::Command::new("cc").arg("-static").arg("-o").arg(&program).arg(source).status();
     if built.is_ok_and(|status| status.success()) {
-        check(&folder, &["test", "--", "./static"], 2, &["linked statically"]);
+        check(&folder, &["test", "--", "./static"], 2, &["statically linked"]);
     }
 }
 
@@ -55,13 +55,13 @@ fn options_that_make_no_sense() {
     let test = |options: &[&str], texts: &[&str]| {
         check(&folder, &[&["test"], options, &["--", "/bin/true"]].concat(), 2, texts);
     };
-    test(&["--runs", "0"], &["--runs 0 makes no sense"]);
+    test(&["--runs", "0"], &["--runs 0 is not valid"]);
     test(&["--runs", "many"], &["invalid value 'many'", "1e6"]);
     test(&["--time", "5x"], &["invalid value '5x'", "5s"]);
     test(&["--check", "no-such-command -q"], &["there is no command `no-such-command`"]);
     test(&["--check", "grep 'x"], &["the check `grep 'x` cannot be run: the shell does not understand it"]);
-    test(&["--jobs", "0"], &["--jobs 0 makes no sense"]);
-    test(&["--time", "-1"], &["--time -1 makes no sense"]);
+    test(&["--jobs", "0"], &["--jobs 0 is not valid"]);
+    test(&["--time", "-1"], &["--time -1 is not valid"]);
     test(&["--policy", "ptc"], &["there is no policy `ptc`", "did you mean `pct`?"]);
     test(&["--policy", "pct:depth=3"], &["has no parameter `depth`"]);
     test(&["--policy", "pct:d=99"], &["a whole number from 0 to 64"]);
@@ -116,7 +116,7 @@ fn project_files() {
     folder.file("raddle.toml", "[test]\npolcy = \"pct\"\n");
     check(&folder, &["test", "--", "/bin/true"], 2, &["unknown key `polcy` in [test]; did you mean `policy`?"]);
     folder.file("raddle.toml", "[test]\nruns = 0\n");
-    check(&folder, &["test", "--", "/bin/true"], 2, &["--runs 0 makes no sense"]);
+    check(&folder, &["test", "--", "/bin/true"], 2, &["--runs 0 is not valid"]);
     folder.file("raddle.toml", "[test\n");
     check(&folder, &["test", "--", "/bin/true"], 2, &["raddle.toml is wrong", "line 1"]);
 }
@@ -127,7 +127,13 @@ fn schedules_that_cannot_be_read() {
     folder.file("empty.schedule", "");
     folder.file("other.schedule", "raddle schedule 9\n");
     folder.file("binary.schedule", b"\x7fELF\xff\xff");
-    check(&folder, &["replay", "none.schedule"], 2, &["none.schedule: there is no such file; give a schedule file"]);
+    check(
+        &folder,
+        &["replay", "none.schedule"],
+        2,
+        &["none.schedule: there is no such file; expected a bundle or a \
+                                                       schedule file"],
+    );
     check(&folder, &["replay", "."], 2, &["it is a folder"]);
     check(&folder, &["replay", "empty.schedule"], 2, &["line 1, column 1", "found the end of the file"]);
     check(&folder, &["replay", "other.schedule"], 2, &["line 1, column 17: expected version 1"]);

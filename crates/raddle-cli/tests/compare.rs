@@ -193,9 +193,9 @@ fn wrong_input_is_named() {
     check(&["--policies", "random,ptc", "--", "./alone"], "there is no policy `ptc`; did you mean `pct`?");
     check(&["--", "./nothing-here"], "there is no such file");
     check(&["--", "./alone"], "alone cannot be compared: nothing was under control");
-    check(&["--repeat", "0", "--", "./alone"], "--repeat 0 makes no sense");
-    check(&["--time", "-1", "--", "./alone"], "--time -1 makes no sense");
-    check(&["--suite", "empty"], "empty has no program that was asked for");
+    check(&["--repeat", "0", "--", "./alone"], "--repeat 0 is not valid");
+    check(&["--time", "-1", "--", "./alone"], "--time -1 is not valid");
+    check(&["--suite", "empty"], "empty has no matching program");
     check(&["--suite", "nowhere"], "cannot read nowhere");
     check(&["--suite", "empty", "--", "./alone"], "exclude each other");
     check(&["--raw", "no/such/folder", "--", "./alone"], "cannot write no/such/folder");
@@ -209,7 +209,7 @@ fn the_time_and_an_interrupt_keep_what_there_is() {
     let (status, said) =
         outcome(&mut folder.raddle_with_runtime(&[&options[..], &["--time", "0.7", "--", "./good"]].concat()));
     assert_eq!(status, 0, "{said}");
-    assert!(said.contains("the time is over: this is what there was"), "{said}");
+    assert!(said.contains("time ran out: these are the results so far"), "{said}");
     let mut command = folder.raddle_with_runtime(&[&options[..], &["--", "./good"]].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("raddle runs");
     std::thread::sleep(Duration::from_secs(2));
@@ -226,7 +226,7 @@ fn the_time_and_an_interrupt_keep_what_there_is() {
     let mut said = String::new();
     child.stdout.take().expect("a pipe").read_to_string(&mut said).expect("text");
     assert_eq!(status.code(), Some(130), "{said}");
-    assert!(said.contains("interrupted: this is what there was") && said.contains("│ random "), "{said}");
+    assert!(said.contains("interrupted: these are the results so far") && said.contains("│ random "), "{said}");
     let text = std::fs::read_to_string(folder.path().join("out.json")).expect("JSON");
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(report["end"], "interrupted");

@@ -57,7 +57,7 @@ fn wrappers_are_followed_and_change_nothing() {
                 for field in ["runs", "first_failing_run", "trace", "steps_max", "threads_max"] {
                     assert_eq!(report[field], expected[field], "{field} of {command:?}: {said}");
                 }
-                let note = "falls back to --exec because it starts another program in its place (exec)";
+                let note = "falls back to --exec because it replaces itself with another program (exec)";
                 assert_eq!(said.matches(note).count(), 1, "{said}");
             }
         }
@@ -111,7 +111,7 @@ fn what_cannot_be_followed_is_named() {
     let (status, said, report) = tested(&folder, &[], &["sh", "-c", "exec ./static"]);
     assert_eq!(status, 3, "{said}");
     let escaped = report["uncontrolled"].as_array().expect("a list");
-    assert!(escaped.iter().any(|text| text.as_str().is_some_and(|t| t.contains("linked statically"))), "{said}");
+    assert!(escaped.iter().any(|text| text.as_str().is_some_and(|t| t.contains("statically linked"))), "{said}");
     // A child has the threads.
     let (status, said, _) = tested(&folder, &[], &["sh", "-c", "./locks 'an argument'; true"]);
     assert_eq!(status, 3, "{said}");

@@ -66,7 +66,7 @@ fn nothing_is_said_of_a_run_that_was_always_cut() {
     let (status, said) =
         outcome(&mut folder.raddle_with_runtime(&[&["test"], &options[..], &["--", "./counts"]].concat()));
     assert_eq!(status, 3, "{said}");
-    assert!(said.contains("nothing was explored: no run came to its end"), "{said}");
+    assert!(said.contains("nothing was explored: no run finished"), "{said}");
     let compared =
         [&["compare", "--policies", "random,pct", "--repeat", "1"], &options[..], &["--", "./counts"]].concat();
     let (status, said) = outcome(&mut folder.raddle_with_runtime(&compared));

@@ -500,7 +500,10 @@ fn all_races_of_a_run_are_told() {
             let schedule = failure["schedule"].as_str().expect("a schedule");
             let (status, said) = workshop.shell(&format!("$RADDLE replay --runs 5 {schedule}"));
             assert!(status == 1 && said.contains("data race happened in 5 of 5 runs"), "{cc}: {said}");
-            assert!(said.contains("beside it: data race: `") && !said.contains("a different failure"), "{cc}: {said}");
+            assert!(
+                said.contains("in addition: data race: `") && !said.contains("a different failure"),
+                "{cc}: {said}"
+            );
         }
         let said = workshop.found("--fail-on race --suppressions benign -- ./two");
         assert!(said.contains("data race: `second`") && !said.contains("`first`"), "{cc}: {said}");

@@ -16,7 +16,7 @@ use crate::runtime::RuntimeError;
 
 /// A number outside of its range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{option} {value} makes no sense: expected {expected}")]
+#[error("{option} {value} is not valid: expected {expected}")]
 pub struct RangeError {
     pub option: &'static str,
     /// What was given.
@@ -78,7 +78,7 @@ pub enum Error {
         reason: String,
     },
     /// There is no schedule to replay.
-    #[error("{path}: {what}; give a schedule file, as raddle test writes it to .raddle, or a bundle")]
+    #[error("{path}: {what}; expected a bundle or a schedule file, such as raddle test writes to .raddle")]
     NoSchedule {
         /// As it was named.
         path: PathBuf,
@@ -86,7 +86,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A schedule file is damaged.
-    #[error("{path} is not a good schedule file: {source}")]
+    #[error("{path} is not a valid schedule file: {source}")]
     Schedule {
         /// The file.
         path: PathBuf,

@@ -163,8 +163,8 @@ impl Options {
             return Ok(());
         }
         let excluded = [
-            (self.fail_on_race, "--fail-on race: which access comes first is not known then"),
-            (self.points == Some(Points::Race), "--points race, which needs races to be told"),
+            (self.fail_on_race, "--fail-on race: it cannot be known which access comes first"),
+            (self.points == Some(Points::Race), "--points race, which needs to detect races"),
         ];
         match excluded.into_iter().find(|(there, _)| *there) {
             Some((_, what)) => Err(not_in_parallel(policy, what)),
@@ -255,8 +255,8 @@ mod tests {
     fn what_parallel_threads_exclude_is_named() {
         assert_eq!(
             parallel(|o| o.fail_on_race = true),
-            "the policy `ppct` runs threads in parallel and excludes --fail-on race: which access comes first is not \
-             known then; choose another"
+            "the policy `ppct` runs threads in parallel and excludes --fail-on race: it cannot be known which access \
+             comes first; choose another"
         );
         assert!(parallel(|o| o.points = Some(Points::Race)).contains("excludes --points race"));
     }
@@ -270,7 +270,7 @@ mod tests {
             assert!(signal(text).is_err(), "{text}");
         }
         let error = signal("0").expect_err("no signal").to_string();
-        assert!(error.starts_with("expect-signal 0 makes no sense: expected a signal: a name such as"), "{error}");
+        assert!(error.starts_with("expect-signal 0 is not valid: expected a signal: a name such as"), "{error}");
     }
 
     #[test]
@@ -282,8 +282,8 @@ mod tests {
         };
         assert_eq!(
             error(|o| o.runs = Some(0)),
-            format!("runs 0 makes no sense: expected a number from 1 to {}", u64::MAX / 2)
+            format!("runs 0 is not valid: expected a number from 1 to {}", u64::MAX / 2)
         );
-        assert_eq!(error(|o| o.jobs = 0), "jobs 0 makes no sense: expected a number from 1 to 1024");
+        assert_eq!(error(|o| o.jobs = 0), "jobs 0 is not valid: expected a number from 1 to 1024");
     }
 }

@@ -95,8 +95,8 @@ impl Subject {
         interrupted: impl Fn() -> bool,
     ) -> Result<Option<(CheckRequest, Plan)>, Error> {
         if self.options.oracle().is_some() || self.options.expect.output.is_some() {
-            let what = "--check and --expect-output look at whole runs of a program, and the checks of this one make \
-                        theirs in one process";
+            let what = "--check and --expect-output judge whole runs of a program, but this program has checks, which \
+                        make their runs in one process";
             return Err(Error::Excluded(what.to_string()));
         }
         let mut plan = self.plan();
@@ -233,9 +233,9 @@ impl Subject {
 /// Whether races can be told in a program: what orders accesses must be seen.
 pub fn can_tell_races(program: &Program) -> Result<(), Error> {
     let what = if program.language == Language::Rust && program.offers & offers::STD == 0 {
-        "--fail-on race needs Rust's standard library to be instrumented, because what its channels, barriers and \
-         reference counts order is not seen otherwise, and races would be reported that are none: build the program \
-         with cargo raddle --std --memory"
+        "--fail-on race needs Rust's standard library to be instrumented, because raddle does not otherwise see what its \
+         channels, barriers and reference counts order, and would report false races: build the program with \
+         cargo raddle --std --memory"
     } else if program.offers & offers::MEMORY == 0 {
         "--fail-on race needs a program whose accesses are visible: build it with raddle cc, raddle c++ or cargo raddle \
          --memory"

@@ -19,7 +19,7 @@ pub enum Refusal {
     NotExecutable,
     /// The file starts with `#!`.
     #[error(
-        "it is a script that {interpreter} runs, and only programs can be controlled; \
+        "it is a script for {interpreter}, and only programs can be controlled; \
          start the interpreter itself: `raddle test -- {interpreter} SCRIPT`"
     )]
     Script {
@@ -28,7 +28,7 @@ pub enum Refusal {
     },
     /// A script that finds and starts the program of its own name.
     #[error(
-        "it is a shim, a script that looks for the program of its name and starts that, and only programs can be \
+        "it is a shim, a script that finds and starts the real program of its name, and only programs can be \
          controlled; start the program itself: `raddle test -- {program}`"
     )]
     Shim {
@@ -43,15 +43,15 @@ pub enum Refusal {
     NotElf,
     /// No dynamic loader would load the runtime into it.
     #[error(
-        "it is linked statically, so the runtime cannot be loaded into it; link it dynamically \
+        "it is statically linked, so the runtime cannot be loaded into it; link it dynamically \
          (without -static and -static-pie; for Rust use a target with glibc, not musl)"
     )]
     Static,
     /// ThreadSanitizer's runtime is in it.
     #[error(
-        "it is linked with ThreadSanitizer's own runtime, which wants the same calls and the same memory as \
-         raddle's; build it with `raddle cc` or `raddle c++`, which make the same accesses visible and find races, \
-         or without -fsanitize=thread"
+        "it is linked with ThreadSanitizer's own runtime, which intercepts the same calls and uses the same \
+         memory as raddle's; build it with `raddle cc` or `raddle c++`, which make the same accesses visible and find \
+         races, or without -fsanitize=thread"
     )]
     ThreadSanitizer,
     /// Compiled for ThreadSanitizer, and linked with nothing that it calls.
@@ -67,7 +67,7 @@ pub enum Refusal {
     WrongMachine,
     /// The loader ignores `LD_PRELOAD` for programs that gain rights when they start.
     #[error(
-        "it gains rights when it starts (setuid, setgid or file capabilities), and the system \
+        "it gains privileges when it starts (setuid, setgid or file capabilities), and the system \
          loads nothing into such programs; test a copy made with plain `cp`, which has none"
     )]
     Setuid,

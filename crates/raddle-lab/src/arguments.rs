@@ -13,7 +13,7 @@ pub struct Lab {
     /// prints what `packages` needs
     #[arg(value_name = "NAME,…")]
     pub experiments: String,
-    /// Write the tables, ours beside the papers', as a page in Markdown; - is standard output
+    /// Write the tables, ours next to the papers', as a page in Markdown; - is standard output
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// The options of `raddle compare`.

@@ -20,7 +20,11 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> TokenStream {
 fn function(item: TokenStream) -> Result<ItemFn> {
     match syn::parse2(item)? {
         Item::Fn(function) => Ok(function),
-        other => Err(Error::new_spanned(other, "#[raddle::test] makes a test of a function, and this is none")),
+        other => Err(Error::new_spanned(
+            other,
+            "#[raddle::test] turns a function into a test, but this is not a \
+                                                function",
+        )),
     }
 }
 
@@ -77,13 +81,25 @@ fn check_signature(signature: &Signature) -> Result<()> {
         return Err(Error::new_spanned(abi, "a raddle test is a Rust function: it has no other ABI"));
     }
     if !generics.params.is_empty() {
-        return Err(Error::new_spanned(generics, "a raddle test cannot be generic: nobody would say for which type"));
+        return Err(Error::new_spanned(
+            generics,
+            "a raddle test cannot be generic: it has no caller that could choose \
+                                                 the type",
+        ));
     }
     if let Some(clause) = &generics.where_clause {
-        return Err(Error::new_spanned(clause, "a raddle test cannot be generic: nobody would say for which type"));
+        return Err(Error::new_spanned(
+            clause,
+            "a raddle test cannot be generic: it has no caller that could choose the \
+                                               type",
+        ));
     }
     if !inputs.is_empty() || variadic.is_some() {
-        return Err(Error::new_spanned(inputs, "a raddle test has no arguments: nobody would pass them"));
+        return Err(Error::new_spanned(
+            inputs,
+            "a raddle test cannot take arguments: it has no caller that could pass \
+                                               them",
+        ));
     }
     Ok(())
 }
@@ -164,8 +180,8 @@ mod tests {
         assert!(error("extern \"C\" fn f() {}").starts_with("a raddle test is a Rust function"));
         assert!(error("fn f<T>() {}").starts_with("a raddle test cannot be generic"));
         assert!(error("fn f() where u8: Copy {}").starts_with("a raddle test cannot be generic"));
-        assert!(error("fn f(n: u8) {}").starts_with("a raddle test has no arguments"));
-        assert!(error("struct S;").starts_with("#[raddle::test] makes a test of a function"));
+        assert!(error("fn f(n: u8) {}").starts_with("a raddle test cannot take arguments"));
+        assert!(error("struct S;").starts_with("#[raddle::test] turns a function into a test"));
     }
 
     #[test]

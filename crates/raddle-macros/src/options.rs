@@ -71,7 +71,7 @@ impl Parse for Setting {
 fn once<T>(place: &mut Option<T>, key: &Ident, value: T) -> Result<()> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(Error::new_spanned(key, format!("`{key}` is there twice"))),
+        Some(_) => Err(Error::new_spanned(key, format!("`{key}` is given twice"))),
     }
 }
 
@@ -135,7 +135,7 @@ mod tests {
             error("run = 5"),
             "unknown option `run`: #[raddle::test] knows `runs`, `policy`, `seed`, `max_steps` and `crate`"
         );
-        assert_eq!(error("runs = 5, seed = 1, runs = 6"), "`runs` is there twice");
+        assert_eq!(error("runs = 5, seed = 1, runs = 6"), "`runs` is given twice");
         assert_eq!(error("runs"), "expected a value: `runs = …`");
         assert_eq!(error("runs(5)"), "expected a value: `runs = …`");
         assert_eq!(error("5"), "expected an option, such as `runs = 10_000`");

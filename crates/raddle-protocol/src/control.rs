@@ -64,17 +64,17 @@ reasons! {
     SharedMemory = 3 "it maps shared memory before main",
     Timers = 4 "it starts timers before main",
     /// Locked memory, and memory that children do not get.
-    SpecialMemory = 5 "it locks memory, or keeps memory from its children, before main",
+    SpecialMemory = 5 "it locks memory, or withholds memory from its children, before main",
     PendingSignals = 6 "signals are waiting for it before main",
     Children = 7 "it starts other processes before main",
     Output = 8 "it prints before main",
     Streams = 9 "it replaces a standard stream before main",
     Directory = 10 "it changes its working directory before main",
     /// Of System V.
-    Objects = 11 "it asks for semaphores, message queues or shared memory of System V before main",
+    Objects = 11 "it asks for System V semaphores, message queues or shared memory before main",
     ProcessId = 12 "it asks for its process id before main",
     /// In any of its runs, and the runtime goes along.
-    Exec = 13 "it starts another program in its place (exec)",
+    Exec = 13 "it replaces itself with another program (exec)",
 }
 
 reasons! {
@@ -87,7 +87,7 @@ reasons! {
     /// glibc's thread control block could not be read.
     UnknownLibc = 3 "the layout of this C library's threads is not known",
     /// AddressSanitizer and its relatives keep books on threads and stacks.
-    Sanitizer = 4 "the program is built with a sanitizer, which keeps its own books on stacks",
+    Sanitizer = 4 "the program is built with a sanitizer, which keeps its own records of stacks",
     /// PTHREAD_CANCEL_ASYNCHRONOUS.
     AsyncCancel = 5 "the program uses asynchronous cancellation",
     /// CLOCK_THREAD_CPUTIME_ID and the like.
@@ -103,9 +103,10 @@ reasons! {
     /// /proc/self/task and /proc/thread-self.
     ProcTask = 11 "the program looks at its threads under /proc",
     /// A call that may wait in the kernel and cannot be tried first.
-    Waits = 12 "the program makes calls that may wait in the kernel for what is not modelled",
+    Waits = 12 "the program makes calls that may wait in the kernel for something that raddle does not model",
     /// Mutexes of which the kernel, or libc by way of it, keeps who holds them.
-    KernelLocks = 13 "the program uses mutexes with priority ceilings, or robust or inheriting ones that processes share",
+    KernelLocks = 13 "the program uses priority-ceiling mutexes, or process-shared mutexes that are robust or inherit \
+                      priorities",
 }
 
 /// Values of [`Control::switch`].

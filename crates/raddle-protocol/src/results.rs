@@ -109,9 +109,9 @@ macro_rules! escapes {
 escapes! {
     /// A thread was not created by pthread_create.
     ForeignThread = 0 "a thread that was not created by pthread_create runs outside control",
-    AsyncCancel = 1 "asynchronous cancellation acts at the next schedule point only",
+    AsyncCancel = 1 "asynchronous cancellation acts only at the next schedule point",
     /// timerfd and the like.
-    Timers = 2 "timers of CPU time, and timerfd, run on the real clock",
+    Timers = 2 "CPU-time timers and timerfd run on the real clock",
     /// The last-resort tick.
     Tick = 3 "code without schedule points was preempted by a timer (not repeatable)",
     /// Input or signals from other processes.
@@ -131,10 +131,11 @@ escapes! {
     /// The policy is a parallel one.
     Parallel = 12 "threads ran at the same time: the same seed does not give the same run",
     /// What a check leaves behind, such as a collector's garbage, and what changed a later run.
-    KeptState = 13 "a run was another one when it was repeated in the same process, because of what earlier runs had left \
-                    there (a collector's garbage, a cache): a failure may come again by its seed only",
+    KeptState = 13 "a run took another course when it was repeated in the same process, because of what earlier runs \
+                    had left there (a collector's garbage, a cache): a failure may only come back with its seed",
     /// What exec started cannot be followed.
-    Exec = 14 "another program took the place of this one and ran outside control: it is linked statically, gains rights or does not use glibc",
+    Exec = 14 "another program replaced this one and ran outside control: it is statically linked, gains privileges or \
+               does not use glibc",
 }
 
 /// Longest message, in bytes.

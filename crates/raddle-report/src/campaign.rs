@@ -28,11 +28,11 @@ pub struct Report {
     pub offers: Vec<String>,
     /// Runs that count.
     pub runs: u64,
-    /// Runs that were asked for.
+    /// The number of runs that were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_planned: Option<u64>,
-    /// Why there are no more: `complete` (all were made, or the first failure was found), `time`, `interrupted` or
-    /// `broken` (the program cannot be run any longer).
+    /// Why the campaign ended: `complete` (all were made, or the first failure was found), `time`, `interrupted` or
+    /// `broken` (the program can no longer be run).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
     /// Runs that failed.
@@ -44,7 +44,7 @@ pub struct Report {
     pub unreplayable: Option<u64>,
     /// Runs that were cut at the step limit.
     pub cut_runs: u64,
-    /// Runs that seemed to make no progress, so that a fair schedule took over from the policy; absent in older reports.
+    /// Runs that seemed to make no progress, in which a fair schedule took over from the policy; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_runs: Option<u64>,
     /// Different schedules.
@@ -113,14 +113,14 @@ pub struct Failure {
     pub bound: Option<u32>,
     /// The schedule file, if one was written.
     pub schedule: Option<String>,
-    /// The assertion that did not hold, if the program says which.
+    /// The failed assertion, if the program names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertion: Option<Assertion>,
     /// The threads at that time.
     pub threads: Vec<Thread>,
 }
 
-/// An assertion that did not hold, in the words of the test framework, of Rust's panic or of `assert`.
+/// A failed assertion, in the words of the test framework, of Rust's panic or of `assert`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Assertion {
     /// The test that it belongs to.
@@ -170,7 +170,7 @@ pub struct Frame {
     pub line: Option<u32>,
     /// The name of the program's or the library's file.
     pub module: String,
-    /// Further frames of libraries that were left out between this frame and the one before it.
+    /// Library frames left out between this frame and the one before it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub folded: usize,
 }

@@ -10,7 +10,7 @@ pub const FAILURE: u8 = 1;
 pub const USAGE: u8 = 2;
 
 /// Nothing was under control or explored: no schedule point was seen with two threads alive, the program never
-/// started a thread, or no run came to its end.
+/// started a thread, or no run finished.
 pub const NOTHING_CONTROLLED: u8 = 3;
 
 /// A replay diverged from its recording.

@@ -27,7 +27,7 @@ pub struct ReplayReport {
     /// Whether the program is the build that was recorded.
     pub same_build: bool,
     /// What else is different from the recording, in words: variables, files, the directory. A failure that did not
-    /// happen then may be there still.
+    /// happen may then still be there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<String>,
     /// How long it took.

@@ -14,11 +14,11 @@ pub struct Exhausted {
     pub bound: Option<u32>,
     /// Whether schedules were left out that differ only by the order of independent operations.
     pub reduced: bool,
-    /// Whether a thread that waits busily had to let others go first: only fair schedules were explored.
+    /// Whether busy-waiting threads had to let others go first: only fair schedules were explored.
     pub fair: bool,
     /// Whether this is a proof, for the points of this level, sequential consistency and these inputs.
     pub proof: bool,
-    /// What the proof is relative to, in words.
+    /// The assumptions of the proof, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// Why it is not a proof.

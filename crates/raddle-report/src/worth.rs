@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a campaign is worth.
+/// How much a campaign's result is worth.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, JsonSchema)]
 pub struct Worth {
     /// What PCT guarantees.
@@ -17,9 +17,9 @@ pub struct Worth {
 /// PCT's guarantee over all runs of the campaign.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, JsonSchema)]
 pub struct Bound {
-    /// Why there is none; without this, it holds.
+    /// Why there is no bound; absent if there is one.
     pub missing: Option<String>,
-    /// Which bugs it is about, in words: what was seen, what was not, and what no run explores. Absent without a bound.
+    /// Which bugs it covers, in words: what was seen, what was not, and what no run explores. Absent without a bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// The most threads of a run.
@@ -45,9 +45,9 @@ pub struct Depth {
     pub depth: u32,
     /// A bug of this depth was missed with this probability at most.
     pub missed_at_most: f64,
-    /// Runs more of the same kind that make it 5%.
+    /// More runs of the same kind that would bring it to 5%.
     pub more_runs: Option<u64>,
-    /// Runs more of this campaign among which there are so many, as far as one can tell.
+    /// More runs of this campaign that would contain that many, as far as can be estimated.
     pub more_campaign_runs: Option<u64>,
 }
 

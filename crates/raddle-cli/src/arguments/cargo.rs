@@ -47,7 +47,7 @@ pub struct Test {
     /// Write the results as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Go on with the next test executable after one with failures
+    /// Continue with the next test executable after one with failures
     #[arg(long)]
     pub no_fail_fast: bool,
     /// The options of `raddle test`.
@@ -77,7 +77,7 @@ pub struct Run {
     /// The options of `raddle test`.
     #[command(flatten)]
     pub options: TestOptions,
-    /// Say what would and would not be controlled, and run nothing
+    /// Report what would and would not be controlled, without running anything
     #[arg(long)]
     pub dry_run: bool,
     /// Which package, and how it is built.
@@ -103,7 +103,7 @@ pub struct Build {
     /// Print nothing but errors
     #[arg(long, short)]
     pub quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(long, short)]
     pub verbose: bool,
     /// Which packages, and how they are built.

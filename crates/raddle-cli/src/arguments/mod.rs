@@ -44,9 +44,9 @@ pub enum Command {
     Bundle(Bundle),
     /// List the policies with their parameters and sources
     Policies(Policies),
-    /// Say what works on this machine and what does not, and why
+    /// Report what works on this machine, what does not, and why
     Doctor(Doctor),
-    /// Print the folder that has raddle.h, for compilers: cc -I"$(raddle header)" test.c
+    /// Print the folder of raddle.h: cc -I"$(raddle header)" test.c
     Header(Header),
     /// Print a completion script for a shell
     Completions(Completions),
@@ -61,7 +61,7 @@ pub struct Test {
     /// The options that a project file can set, too.
     #[command(flatten)]
     pub options: TestOptions,
-    /// Say what would and would not be controlled, and run nothing
+    /// Report what would and would not be controlled, without running anything
     #[arg(long)]
     pub dry_run: bool,
     /// The program and its arguments; -- before it keeps its name from being read as an option
@@ -104,7 +104,7 @@ pub struct Compare {
     /// Make N runs of each program under each policy [default: 1000]
     #[arg(long, value_name = "N", value_parser = amount::count)]
     pub runs: Option<u64>,
-    /// Make R campaigns, each with a seed of its own, for the runs to the first failure [default: 5]
+    /// Make R campaigns, each with its own seed, to measure the runs to the first failure [default: 5]
     #[arg(long, value_name = "R")]
     pub repeat: Option<u64>,
     /// Compare on all programs of a folder that have a header; raddle compiles them
@@ -125,10 +125,10 @@ pub struct Compare {
     /// Write a line for each run
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
-    /// Stop comparing after N seconds (or 5m, 2h), with what there is
+    /// Stop comparing after N seconds (or 5m, 2h) and report what there is
     #[arg(long, value_name = "N", value_parser = amount::seconds)]
     pub time: Option<f64>,
-    /// Give one policy on one program at most N seconds: what is cut short has fewer runs, and says so
+    /// Spend at most N seconds on each policy and program; results with fewer runs are marked
     #[arg(long, value_name = "N", value_parser = amount::seconds)]
     pub limit: Option<f64>,
     /// Build the programs of a folder below this one, in `build` [default: .raddle]
@@ -186,7 +186,7 @@ pub struct Doctor {
 /// `raddle header`.
 #[derive(Args, Debug)]
 pub struct Header {
-    /// Print the header itself, to be kept in a project
+    /// Print the header itself, to keep in a project
     #[arg(long)]
     pub text: bool,
 }

@@ -58,7 +58,7 @@ macro_rules! options {
 options! {
     /// How the processes of runs are made.
     pub struct ProcessOptions {
-        /// Treat a run that takes longer than N seconds (or 2m, 1h) by the wall clock as failed [default: 10]
+        /// Fail a run that takes longer than N seconds (or 2m, 1h) of wall-clock time [default: 10]
         #[arg(long, value_name = "N", value_parser = amount::seconds)]
         #[serde(deserialize_with = "amount::seconds_in_file")]
         pub run_timeout: Option<f64>,
@@ -85,7 +85,7 @@ options! {
         /// Make N runs at once, each on a core of its own [default: 1]
         #[arg(long, value_name = "N")]
         pub jobs: Option<usize>,
-        /// Cut runs after N steps [default: 1000000]
+        /// Stop a run after N steps [default: 1000000]
         #[arg(long, value_name = "N", value_parser = amount::count)]
         #[serde(deserialize_with = "amount::count_in_file")]
         pub max_steps: Option<u64>,
@@ -97,22 +97,22 @@ options! {
         /// costs speed [default: 138 of the first 1034 runs]
         #[arg(long, value_name = "N")]
         pub coverage: Option<u64>,
-        /// Expect this exit status of a good run [default: 0]
+        /// Expect good runs to exit with this status [default: 0]
         #[arg(long, value_name = "CODE")]
         pub expect_exit: Option<i32>,
-        /// Expect a good run to be ended by this signal, by name or number (TERM, SIGTERM, 15)
+        /// Expect good runs to end by this signal, given by name or number (TERM, SIGTERM, 15)
         #[arg(long, value_name = "SIGNAL", conflicts_with = "expect_exit")]
         pub expect_signal: Option<String>,
         /// Let the starvation guard override the policy with probability P per point [default: 0.001]
         #[arg(long, value_name = "P", conflicts_with = "no_guard")]
         pub guard: Option<f64>,
-        /// Switch the starvation guard off
+        /// Turn the starvation guard off
         #[arg(long)]
         pub no_guard: bool,
         /// Tell the program that there are N CPUs [default: 4]
         #[arg(long, value_name = "N")]
         pub cpus: Option<u32>,
-        /// Do not trap system calls that are made outside of libc's functions
+        /// Do not trap system calls made outside libc's functions
         #[arg(long)]
         pub no_dispatch: bool,
         /// Set a variable in the program's environment (can be repeated)
@@ -137,7 +137,7 @@ options! {
         #[command(flatten)]
         #[serde(flatten)]
         pub run: RunOptions,
-        /// Treat this as a failure, too: race (a data race)
+        /// Also treat this as a failure: race (a data race)
         #[arg(long, value_name = "WHAT")]
         pub fail_on: Option<String>,
         /// Ignore the races that a file lists, in ThreadSanitizer's format
@@ -156,13 +156,13 @@ options! {
         /// Print nothing but failures
         #[arg(long, short)]
         pub quiet: bool,
-        /// Say more
+        /// Print more
         #[arg(long, short)]
         pub verbose: bool,
-        /// Go on after a failure, and count how often each one happens
+        /// Continue after a failure, and count how often each one happens
         #[arg(long)]
         pub keep_going: bool,
-        /// Expect the standard output that this file has
+        /// Expect good runs to print what is in this file to standard output
         #[arg(long, value_name = "FILE")]
         pub expect_output: Option<PathBuf>,
         /// Judge each run by a shell command, which fails when the run was bad; it finds RADDLE_STDOUT and
@@ -172,7 +172,7 @@ options! {
         /// Make calls of this function of the program schedule points (can be repeated)
         #[arg(long, value_name = "NAME")]
         pub sync_function: Vec<String>,
-        /// Keep the value of this variable in schedules of failures; NAME* stands for all that begin so (can be
+        /// Keep the value of this variable in schedules of failures; NAME* stands for all names that begin with NAME (can be
         /// repeated) [default: what --env sets, locale, time zone, the loader's, malloc's, OpenMP's, Rust's, the test
         /// frameworks' and the sanitizers' options; of all others a name and a hash are kept]
         #[arg(long, value_name = "NAME")]

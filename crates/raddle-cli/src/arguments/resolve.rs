@@ -328,14 +328,11 @@ mod tests {
     fn senseless_numbers_are_errors() {
         assert_eq!(
             error(|o| o.runs = Some(0)),
-            format!("--runs 0 makes no sense: expected a number from 1 to {}", u64::MAX / 2)
+            format!("--runs 0 is not valid: expected a number from 1 to {}", u64::MAX / 2)
         );
-        assert_eq!(error(|o| o.run.jobs = Some(0)), "--jobs 0 makes no sense: expected a number from 1 to 1024");
-        assert_eq!(error(|o| o.run.guard = Some(2.0)), "--guard 2 makes no sense: expected a number from 0 to 1");
-        assert_eq!(
-            error(|o| o.time = Some(f64::NAN)),
-            "--time NaN makes no sense: expected a number of seconds above 0"
-        );
+        assert_eq!(error(|o| o.run.jobs = Some(0)), "--jobs 0 is not valid: expected a number from 1 to 1024");
+        assert_eq!(error(|o| o.run.guard = Some(2.0)), "--guard 2 is not valid: expected a number from 0 to 1");
+        assert_eq!(error(|o| o.time = Some(f64::NAN)), "--time NaN is not valid: expected a number of seconds above 0");
     }
 
     #[test]
@@ -356,8 +353,8 @@ mod tests {
         };
         assert_eq!(
             parallel(|o| o.fail_on = Some("race".into())),
-            "the policy `ppct` runs threads in parallel and excludes --fail-on race: which access comes first is not \
-             known then; choose another"
+            "the policy `ppct` runs threads in parallel and excludes --fail-on race: it cannot be known which access \
+             comes first; choose another"
         );
         assert!(parallel(|o| o.run.points = Some("race".into())).contains("excludes --points race"));
         assert!(parallel(|o| o.run.process.switch = Some("fiber".into())).contains("excludes --switch fiber"));

@@ -138,7 +138,7 @@ fn check_toolchain(visible: Visible) -> Result<(), CargoError> {
     let version = ask(&["-vV"])?;
     match version.lines().find_map(|line| line.strip_prefix("host: ")) {
         Some(TARGET) => {}
-        host => return Err(CargoError::Host(host.unwrap_or("no machine that it names").to_string())),
+        host => return Err(CargoError::Host(host.unwrap_or("an unnamed host").to_string())),
     }
     if visible.std {
         let library = Path::new(ask(&["--print", "sysroot"])?.trim()).join("lib/rustlib/src/rust/library");

@@ -21,29 +21,32 @@ pub enum CargoError {
         source: io::Error,
     },
     /// Cargo said something that is not understood.
-    #[error("{what} of cargo is not understood: {reason}")]
+    #[error("cannot understand {what} from cargo: {reason}")]
     NotUnderstood { what: &'static str, reason: String },
     /// Cargo built a program and then did not start it.
-    #[error("cargo did not say how it would start {program}; cargo's words:\n{said}")]
+    #[error("cargo reported no command line for {program}; its output was:\n{said}")]
     NotRecorded { program: String, said: String },
     /// A target other than the one.
-    #[error("--target {0} does not work: raddle controls programs for {target} only", target = crate::compile::rustc::TARGET)]
+    #[error(
+        "--target {0} is not supported: raddle only controls programs for {target}",
+        target = crate::compile::rustc::TARGET
+    )]
     Target(String),
     /// A machine that is none of ours.
     #[error(
-        "this toolchain is for {0}, and raddle controls programs for {target} only; a toolchain for that one has to be \
-         the active one (`rustup default stable-{target}`)",
+        "this toolchain is for {0}, but raddle only controls programs for {target}; activate a toolchain for that \
+         target (`rustup default stable-{target}`)",
         target = crate::compile::rustc::TARGET
     )]
     Host(String),
     /// `--std` without the sources of the standard library.
     #[error(
-        "--std compiles the standard library anew, and its sources are not installed ({0} is missing): \
+        "--std rebuilds the standard library, but its sources are not installed ({0} is missing): \
          `rustup component add rust-src` installs them"
     )]
     NoStdSources(PathBuf),
     /// There is nothing to explore.
-    #[error("there are no tests here: no test executable that cargo built has a #[test]")]
+    #[error("there are no tests here: none of the test executables that cargo built has a #[test]")]
     NoTests,
     /// A file or folder of ours.
     #[error("cannot write {path}: {source}")]

@@ -21,6 +21,7 @@ use crate::commands::test;
 use crate::display::interrupt;
 use crate::error::Error;
 use crate::text::campaign::{self, Amount};
+use crate::text::screen::Screen;
 
 /// Threads of a program whose harness runs one test: the main one, which waits, and the one of the test. The harness
 /// starts a thread for each test, even for the only one of `--test-threads=1`.
@@ -110,7 +111,7 @@ impl Executable {
             schedules: campaign.tally.distinct_schedules(),
             seconds: campaign.seconds,
             failure: failure.map(|failure| (failure.kind.name().to_string(), failure.message.clone())),
-            text: campaign::summary(&summary, Amount::Quiet, console::colors_enabled()),
+            text: campaign::summary(&summary, Amount::Quiet, Screen::stdout()),
             printed,
             report: self.verbosity.json.as_ref().map(|_| Box::new(summary.report())),
         })

@@ -30,8 +30,8 @@ pub enum Result {
 
 const NOT_CONCURRENT: &str = "not concurrent: it never had two threads of its own, so it has only one schedule";
 const NOT_CONTROLLED: &str = "not controlled: no schedule point was seen while two threads were alive";
-const NOT_EXPLORED: &str = "not explored: the time was over before the first run was; --time allows more";
-const CUT: &str = "cut: every run was cut at the limit of steps; --max-steps allows more";
+const NOT_EXPLORED: &str = "not explored: time ran out before the first run finished; --time allows more";
+const CUT: &str = "cut: every run was cut at the step limit; --max-steps allows more";
 
 impl Case {
     fn seconds(&self) -> f64 {

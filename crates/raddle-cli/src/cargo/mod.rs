@@ -28,6 +28,7 @@ use std::ffi::OsString;
 use clap::FromArgMatches;
 
 use crate::arguments::cargo::{command, Cli, Command};
+use crate::text::screen::print_error;
 use error::CargoError;
 
 /// Runs a command line and returns the exit status.
@@ -55,7 +56,7 @@ pub fn run(arguments: Vec<OsString>) -> u8 {
         match &error {
             // Cargo has said why.
             CargoError::Cargo(_) => {}
-            error => eprintln!("{} {error}", console::style("error:").for_stderr().red().bold()),
+            error => print_error(error),
         }
         error.exit_code()
     });

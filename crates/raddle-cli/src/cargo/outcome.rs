@@ -81,7 +81,7 @@ pub struct Outcome {
     pub runs: u64,
     /// How many were asked for, when the time was over before.
     pub planned: Option<u64>,
-    /// Those of them that were cut at the limit of steps.
+    /// Those of them that were cut at the step limit.
     pub cut_runs: u64,
     pub schedules: u64,
     /// How long it took.
@@ -150,15 +150,15 @@ impl Outcome {
         match self.verdict {
             Verdict::Broken => self.failure.as_ref().map_or(String::new(), |(_, message)| message.clone()),
             Verdict::NotConcurrent | Verdict::NotControlled => count(self.runs, "run"),
-            Verdict::NotExplored => "0 runs: the time was over before the first one was".to_string(),
-            Verdict::Cut => format!("{}, all cut at the limit of steps", count(self.runs, "run")),
+            Verdict::NotExplored => "0 runs: time ran out before the first one finished".to_string(),
+            Verdict::Cut => format!("{}, all cut at the step limit", count(self.runs, "run")),
             _ => {
                 let cut = match self.cut_runs {
                     0 => String::new(),
-                    cut => format!(", {} cut at the limit of steps", number(cut)),
+                    cut => format!(", {} cut at the step limit", number(cut)),
                 };
                 let runs = match self.planned {
-                    Some(planned) => format!("{} of {} (the time is over)", number(self.runs), count(planned, "run")),
+                    Some(planned) => format!("{} of {} (time ran out)", number(self.runs), count(planned, "run")),
                     None => count(self.runs, "run"),
                 };
                 format!("{runs}, {}{cut}", count(self.schedules, "schedule"))
@@ -176,13 +176,10 @@ mod tests {
         let mut outcome = Outcome { verdict: Verdict::Passed, runs: 1000, schedules: 7, ..Outcome::lost("") };
         assert_eq!(outcome.amount(), "1,000 runs, 7 schedules");
         outcome.cut_runs = 400;
-        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 400 cut at the limit of steps");
+        assert_eq!(outcome.amount(), "1,000 runs, 7 schedules, 400 cut at the step limit");
         outcome.planned = Some(2000);
-        assert_eq!(
-            outcome.amount(),
-            "1,000 of 2,000 runs (the time is over), 7 schedules, 400 cut at the limit of steps"
-        );
+        assert_eq!(outcome.amount(), "1,000 of 2,000 runs (time ran out), 7 schedules, 400 cut at the step limit");
         outcome.verdict = Verdict::Cut;
-        assert_eq!(outcome.amount(), "1,000 runs, all cut at the limit of steps");
+        assert_eq!(outcome.amount(), "1,000 runs, all cut at the step limit");
     }
 }

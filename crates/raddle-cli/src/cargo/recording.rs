@@ -33,7 +33,7 @@ pub fn record(words: &[OsString]) -> u8 {
     match write(words) {
         Ok(()) => exit_code::OK,
         Err(error) => {
-            eprintln!("error: how cargo starts programs cannot be written down: {error}");
+            eprintln!("error: cannot record how cargo starts programs: {error}");
             exit_code::INTERNAL
         }
     }

@@ -45,7 +45,7 @@ pub fn run(args: &args::Test) -> Result<u8, CargoError> {
     let executables = record(args, &cargo, artifacts)?;
     let selection = Selection::new(&args.filters, &args.harness);
     if !options.seed_given && !verbosity.quiet && !selection.list {
-        eprintln!("note: the seed is {0}; with --seed {0} the same schedules are explored again", options.seed);
+        eprintln!("note: the seed is {0}; --seed {0} explores the same schedules again", options.seed);
     }
     let mut session = Session::new(args, options, verbosity, selection);
     let several = executables.iter().any(|(artifact, _)| artifact.manifest != executables[0].0.manifest);
@@ -280,7 +280,7 @@ impl<'a> Session<'a> {
         };
         let (not_explored, cut) = (self.number_of(Verdict::NotExplored), self.number_of(Verdict::Cut));
         if status == exit_code::NOTHING_CONTROLLED && not_explored + cut == 0 {
-            eprintln!("note: nothing was under control: none of these tests has threads that raddle saw");
+            eprintln!("note: nothing was under control: raddle saw no threads in any of these tests");
         }
         if not_explored > 0 {
             eprintln!(
@@ -290,7 +290,7 @@ impl<'a> Session<'a> {
         }
         if cut > 0 {
             eprintln!(
-                "note: {} never came to an end, which says nothing about the end; --max-steps allows more steps",
+                "note: {} never finished, so nothing is known about how it ends; --max-steps allows more steps",
                 count(cut, "test")
             );
         }

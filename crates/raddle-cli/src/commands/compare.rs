@@ -45,7 +45,7 @@ pub fn run(args: &arguments::Compare) -> Result<u8, Error> {
         _ if comparison.all_cut() => Ok(exit_code::NOTHING_CONTROLLED),
         (programs, ..) if programs.iter().flat_map(|program| &program.cells).any(Cell::measured) => Ok(exit_code::OK),
         _ => {
-            eprintln!("note: nothing was compared, because no run was over");
+            eprintln!("note: nothing was compared, because no run finished");
             Ok(exit_code::NOTHING_CONTROLLED)
         }
     }

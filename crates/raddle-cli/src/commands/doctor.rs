@@ -167,7 +167,7 @@ fn memory_files() -> Probe {
             "files in memory",
             Weight::Fatal,
             format!("memfd_create failed: {error}"),
-            "raddle talks to programs through them; allow memfd_create",
+            "raddle communicates with programs through them; allow memfd_create",
         ),
     }
 }
@@ -224,7 +224,7 @@ fn refused(located: &Located) -> Vec<Probe> {
         Ok((_, Source::Embedded { refused })) => refused.as_slice(),
         _ => &[],
     };
-    let advice = "the library was written to the next place that works";
+    let advice = "the library was written to another place that works";
     refused.iter().map(|reason| note("cache folder", reason, advice)).collect()
 }
 
@@ -240,7 +240,7 @@ fn header(folder: Result<PathBuf, NoFolder>) -> Probe {
 
 /// Whether threads can be switched as fibers, as the runtime found out.
 fn fibers(obstacles: &[String]) -> Probe {
-    let name = "fibers (programs that cannot run on them get OS threads, and the summary says why)";
+    let name = "fibers (a program that cannot use them gets OS threads; the summary says why)";
     match obstacles.first() {
         None => good(name),
         Some(reason) => bad(
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(origin(&Source::Named, None), "named by RADDLE_RUNTIME");
         let expected =
             "note     cache folder: /x is writable by other users (mode 777); run `chmod 700` on it\n         \
-                        the library was written to the next place that works\n\nraddle works here\n";
+                        the library was written to another place that works\n\nraddle works here\n";
         assert_eq!(text(&refused(&Ok(("/y.so".into(), embedded))), false), expected);
         assert!(refused(&Ok(("/y.so".into(), Source::Named))).is_empty());
     }

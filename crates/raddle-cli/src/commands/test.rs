@@ -17,6 +17,7 @@ use crate::arguments::{self, config};
 use crate::display::{self, interrupt};
 use crate::error::Error;
 use crate::text::campaign::{self, Amount};
+use crate::text::screen::Screen;
 
 pub fn run(args: &arguments::Test) -> Result<u8, Error> {
     let directory = std::env::current_dir().map_err(Error::Directory)?;
@@ -130,8 +131,8 @@ impl Tester {
             (false, false) => Amount::Normal,
         };
         let to_stderr = self.verbosity.json.as_deref() == Some(Path::new("-"));
-        let colors = if to_stderr { console::colors_enabled_stderr() } else { console::colors_enabled() };
-        let mut text = campaign::summary(summary, amount, colors);
+        let screen = if to_stderr { Screen::stderr() } else { Screen::stdout() };
+        let mut text = campaign::summary(summary, amount, screen);
         if let Some(name) = test.filter(|_| !text.is_empty()) {
             text = format!("{name}: {text}\n");
         }
@@ -161,7 +162,7 @@ fn report_of(test: String, summary: &Summary<'_>) -> TestReport {
 
 pub fn explore(plan: &Plan, verbosity: &Verbosity) -> Result<Outcome, Error> {
     if verbosity.verbose && plan.searches() && plan.jobs > 1 {
-        eprintln!("note: {} makes one run after the other, in one job", plan.policy.descriptor.name);
+        eprintln!("note: {} makes one run at a time, in one job", plan.policy.descriptor.name);
     }
     let campaign = Campaign::start(plan.clone()).map_err(raddle_engine::Error::from)?;
     let outcome = display::follow(campaign, !verbosity.quiet);

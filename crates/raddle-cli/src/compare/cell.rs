@@ -273,7 +273,7 @@ impl Cell {
             self.note(plan, &campaign);
         }
         if let End::Broken(error) = &campaign.end {
-            self.uncontrolled.push(format!("it broke off: {error}"));
+            self.uncontrolled.push(format!("it stopped early: {error}"));
         }
         Ok(campaign.end)
     }

@@ -69,7 +69,7 @@ pub enum HeaderError {
     /// The file does not begin with one.
     #[error("it has no header with `// bug:` and `// kind:`")]
     None,
-    #[error("line {line}: `{key}` is there twice")]
+    #[error("line {line}: `{key}` is given twice")]
     Twice {
         /// The line, from 1.
         line: usize,
@@ -247,7 +247,7 @@ mod tests {
         let error = |text: &str| parse(text).expect_err("is wrong").to_string();
         assert_eq!(error("int main(void) {}\n"), "it has no header with `// bug:` and `// kind:`");
         let with = |line: &str| error(&format!("// bug: x\n// kind: exit\n{line}\n"));
-        assert_eq!(with("// kind: exit"), "line 3: `kind` is there twice");
+        assert_eq!(with("// kind: exit"), "line 3: `kind` is given twice");
         assert_eq!(with("// dept: 2"), "line 3: there is no key `dept`; did you mean `depth`?");
         assert_eq!(with("// depth: two"), "line 3: `two` is no depth; expected a number from 1 to 1000");
         assert_eq!(with("// variants: 3"), "line 3: `3` is no variant; expected `suffix = arguments`");

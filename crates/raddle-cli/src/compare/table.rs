@@ -201,8 +201,8 @@ fn notes(out: &mut String, comparison: &Comparison) -> std::fmt::Result {
         writeln!(out, "note: {} is left out: {}", skipped.program, skipped.reason)?;
     }
     match comparison.end {
-        "interrupted" => writeln!(out, "interrupted: this is what there was"),
-        "time" => writeln!(out, "the time is over: this is what there was"),
+        "interrupted" => writeln!(out, "interrupted: these are the results so far"),
+        "time" => writeln!(out, "time ran out: these are the results so far"),
         _ => Ok(()),
     }
 }

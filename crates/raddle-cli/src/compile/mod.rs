@@ -50,7 +50,7 @@ pub enum CompileError {
     #[error("the compiler `{compiler}` was ended by signal {signal}{}", name_of(*.signal))]
     Killed { compiler: String, signal: i32 },
     /// `RADDLE_VISIBLE` is wrong.
-    #[error("{VISIBLE}={value} makes no sense: expected memory or atomics")]
+    #[error("{VISIBLE}={value} is not valid: expected memory or atomics")]
     Visible { value: String },
     /// There is no place for what the linker needs.
     #[error("cannot write the hooks to {}: {source}", std::env::temp_dir().display())]

@@ -3,7 +3,6 @@
 
 use std::fmt::{self, Write};
 
-use console::Style;
 use raddle_core::decorators::guard;
 use raddle_protocol::Points;
 
@@ -14,11 +13,15 @@ use raddle_engine::run::said::Said;
 use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
 
+use super::screen::Screen;
 use super::search::bound_text;
 use super::{command_line, racing, search, worth};
 
 /// The most threads that are shown.
 const THREADS: usize = 32;
+
+/// The column of the facts' values.
+const VALUES: usize = 15;
 
 /// How much is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,58 +35,57 @@ pub enum Amount {
 }
 
 /// The summary of a campaign.
-pub fn summary(summary: &Summary<'_>, amount: Amount, colors: bool) -> String {
+pub fn summary(summary: &Summary<'_>, amount: Amount, screen: Screen) -> String {
     let mut out = String::new();
-    let paint = Paint { colors };
     // Writing to a string cannot fail.
-    let _ = write_summary(&mut out, summary, amount, paint);
+    let _ = write_summary(&mut out, summary, amount, screen);
     out
 }
 
-fn write_summary(out: &mut String, s: &Summary<'_>, amount: Amount, paint: Paint) -> fmt::Result {
+fn write_summary(out: &mut String, s: &Summary<'_>, amount: Amount, screen: Screen) -> fmt::Result {
     let failed = !s.campaign.findings.is_empty();
     if amount == Amount::Quiet && !failed {
         return Ok(());
     }
-    writeln!(out, "{}", verdict(s, paint))?;
+    writeln!(out, "{}", verdict(s, screen))?;
     if amount != Amount::Quiet {
         writeln!(out)?;
-        facts(out, s, amount)?;
+        facts(out, s, amount, screen)?;
     }
     for finding in &s.campaign.findings {
         writeln!(out)?;
-        write_finding(out, s, finding, paint)?;
+        write_finding(out, s, finding, screen)?;
     }
     Ok(())
 }
 
-fn verdict(s: &Summary<'_>, paint: Paint) -> String {
+fn verdict(s: &Summary<'_>, screen: Screen) -> String {
     let tally = &s.campaign.tally;
     let planned = count(s.plan.runs, "run");
     let runs = match s.campaign.end {
         End::Complete => count(tally.runs, "run"),
         End::Interrupted => format!("{} of {planned} (interrupted)", number(tally.runs)),
-        End::Time => format!("{} of {planned} (the time is over)", number(tally.runs)),
-        End::Broken(_) => format!("{} of {planned} (then it broke off)", number(tally.runs)),
+        End::Time => format!("{} of {planned} (time ran out)", number(tally.runs)),
+        End::Broken(_) => format!("{} of {planned} (then an error ended it)", number(tally.runs)),
     };
     match &s.campaign.findings[..] {
         [] if tally.runs == 0 => {
-            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "the time is over" };
-            paint.yellow(&format!("nothing was explored: {why}, and the first run was not over"))
+            let why = if s.campaign.end == End::Interrupted { "interrupted" } else { "time ran out" };
+            screen.yellow(&format!("nothing was explored: {why} before the first run finished"))
         }
-        [] if tally.all_cut() => paint.yellow(&format!("nothing was explored: no run came to its end in {runs}")),
-        [] if tally.nothing_controlled().is_some() => paint.yellow(&format!("nothing was under control in {runs}")),
+        [] if tally.all_cut() => screen.yellow(&format!("nothing was explored: no run finished in {runs}")),
+        [] if tally.nothing_controlled().is_some() => screen.yellow(&format!("nothing was under control in {runs}")),
         [] => match exhausted(s).filter(|exhausted| exhausted.proof) {
             Some(exhausted) => {
-                paint.green(&format!("no failure: {}", search::title(&exhausted, s.plan.policy.descriptor.name)))
+                screen.green(&format!("no failure: {}", search::title(&exhausted, s.plan.policy.descriptor.name)))
             }
-            None => paint.green(&format!("no failure in {runs}")),
+            None => screen.green(&format!("no failure in {runs}")),
         },
         [one] if one.count == 1 => {
             let title = one.failure.kind.title();
             let found = format!("{title} found in run {} of {}", number(one.first_run), number(s.plan.runs));
             let all = if s.plan.keep_going { format!("; {runs} in all") } else { String::new() };
-            paint.red(&format!("{found}{all}"))
+            screen.red(&format!("{found}{all}"))
         }
         findings => {
             let failing = number(tally.failing_runs);
@@ -91,15 +93,15 @@ fn verdict(s: &Summary<'_>, paint: Paint) -> String {
                 1 => format!("always the same {}", findings[0].failure.kind.title()),
                 n => format!("{} different failures", number(n as u64)),
             };
-            paint.red(&format!("{failing} of {runs} failed: {kinds}"))
+            screen.red(&format!("{failing} of {runs} failed: {kinds}"))
         }
     }
 }
 
-fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
+fn facts(out: &mut String, s: &Summary<'_>, amount: Amount, screen: Screen) -> fmt::Result {
     let (plan, campaign) = (s.plan, s.campaign);
     let tally = &campaign.tally;
-    let mut fact = |name: &str, value: String| writeln!(out, "  {name:<12} {value}");
+    let mut fact = |name: &str, value: String| writeln!(out, "  {name:<12} {}", screen.wrap(&value, VALUES, VALUES));
     fact("seed", plan.settings.seed.to_string())?;
     fact("policy", format!("{}, {}", plan.policy, guard_text(plan.settings.guard)))?;
     fact("points", points_text(s))?;
@@ -133,7 +135,7 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
         fact("worth", bound)?;
     }
     fact("threads", format!("at most {}", number(tally.threads_max)))?;
-    fact("steps", format!("at most {}, {:.1} on average", number(tally.steps_max), tally.steps_mean()))?;
+    fact("steps", format!("at most {}, {} on average", number(tally.steps_max), one_decimal(tally.steps_mean())))?;
     if amount == Amount::Verbose {
         let (points, phase) = (number(tally.points_max), number(tally.phase_max));
         fact(
@@ -143,11 +145,11 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     }
     if tally.cut_runs > 0 {
         let (cut, limit) = (count(tally.cut_runs, "run"), count(plan.settings.max_steps, "step"));
-        fact("cut", format!("{cut} at {limit}, which is no failure (--max-steps allows more)"))?;
+        fact("cut", format!("{cut} at {limit}, which is not a failure (--max-steps allows more)"))?;
     }
     if tally.fair_runs > 0 {
         let runs = count(tally.fair_runs, "run");
-        fact("fair", format!("a fair schedule took over in {runs}, because there seemed to be no progress"))?;
+        fact("fair", format!("a fair schedule took over in {runs} that seemed to make no progress"))?;
     }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
@@ -169,7 +171,7 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
         fact("note", format!("the output of {} was cut at 64 MiB", count(tally.output_cut_runs, "run")))?;
     }
     if let Some(nothing) = tally.nothing_controlled().filter(|_| campaign.findings.is_empty()) {
-        writeln!(out, "\n{}", nothing.text())?;
+        writeln!(out, "\n{}", screen.wrap(nothing.text(), 0, 0))?;
         if let Some(command) = &tally.child_command {
             writeln!(out, "A child process started `{command}`; to control that: raddle test -- {command}")?;
         }
@@ -177,18 +179,24 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
     Ok(())
 }
 
+/// With the separators of [`number`].
+fn one_decimal(value: f64) -> String {
+    let tenths = (value * 10.0).round() as u64;
+    format!("{}.{}", number(tenths / 10), tenths % 10)
+}
+
 /// How far a search came, and what that is worth.
 fn search_texts(s: &Summary<'_>) -> Vec<String> {
     let not_over = |text: &str| {
-        let lacks = lacks_so_far(s).into_iter().map(|lack| format!("and it would be no proof: {lack}"));
+        let lacks = lacks_so_far(s).into_iter().map(|lack| format!("and it would not be a proof: {lack}"));
         std::iter::once(text.to_string()).chain(lacks).collect()
     };
     let Some(exhausted) = exhausted(s) else {
         return match s.campaign.end {
             // It stopped because it found something.
             End::Complete if !s.plan.keep_going && !s.campaign.findings.is_empty() => Vec::new(),
-            End::Complete => not_over("no end was seen; --runs allows more"),
-            _ => not_over("no end was seen"),
+            End::Complete => not_over("the end was not reached; --runs allows more"),
+            _ => not_over("the end was not reached"),
         };
     };
     let mut texts = vec![search::title(&exhausted, s.plan.policy.descriptor.name)];
@@ -197,7 +205,7 @@ fn search_texts(s: &Summary<'_>) -> Vec<String> {
         let verdict = if s.campaign.findings.is_empty() { "none can fail" } else { "no other one can fail" };
         texts.push(format!("{verdict}, {}", exhausted.scope.unwrap_or_default()));
     } else {
-        texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is no proof: {lack}")));
+        texts.extend(exhausted.lacks.iter().map(|lack| format!("but that is not a proof: {lack}")));
     }
     texts
 }
@@ -222,9 +230,10 @@ fn guard_text(guard: guard::Settings) -> String {
     format!("starvation guard {}", guard.override_probability)
 }
 
-fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Paint) -> fmt::Result {
+fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, screen: Screen) -> fmt::Result {
     let failure = &finding.failure;
-    writeln!(out, "{}: {}", paint.bold(failure.kind.title()), failure.message)?;
+    let message = format!("{}: {}", screen.bold(failure.kind.title()), failure.message);
+    writeln!(out, "{}", screen.wrap(&message, 0, 2))?;
     write!(out, "  run {}, step {}", number(finding.first_run), number(failure.step))?;
     if let Some(bound) = failure.bound {
         write!(out, ", found with {}", bound_text(s.plan.policy.descriptor.name, bound))?;
@@ -236,11 +245,11 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
     write_threads(out, &failure.threads)?;
     write_said(out, &failure.said)?;
     match &finding.schedule {
-        Ok(path) => writeln!(out, "\n  replay it: {}", paint.bold(&command_line::replay(path))),
+        Ok(path) => writeln!(out, "\n  replay it: {}", screen.bold(&command_line::replay(path))),
         Err(reason) => {
             writeln!(out, "\n  there is no schedule file: {reason}")?;
             let command = command_line::explore_again(s.plan, finding.first_run);
-            writeln!(out, "  find it again: {}", paint.bold(&command))
+            writeln!(out, "  find it again: {}", screen.bold(&command))
         }
     }
 }
@@ -280,37 +289,6 @@ pub fn write_threads(out: &mut String, threads: &[ThreadView]) -> fmt::Result {
     Ok(())
 }
 
-#[derive(Clone, Copy)]
-struct Paint {
-    colors: bool,
-}
-
-impl Paint {
-    fn apply(self, style: Style, text: &str) -> String {
-        if self.colors {
-            style.force_styling(true).apply_to(text).to_string()
-        } else {
-            text.to_string()
-        }
-    }
-
-    fn red(self, text: &str) -> String {
-        self.apply(Style::new().red().bold(), text)
-    }
-
-    fn green(self, text: &str) -> String {
-        self.apply(Style::new().green().bold(), text)
-    }
-
-    fn yellow(self, text: &str) -> String {
-        self.apply(Style::new().yellow().bold(), text)
-    }
-
-    fn bold(self, text: &str) -> String {
-        self.apply(Style::new().bold(), text)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,6 +298,8 @@ mod tests {
     use raddle_inspect::elf::Language;
     use raddle_protocol::hooks::offers;
 
+    const PLAIN: Screen = Screen { colors: false, width: None };
+
     #[test]
     fn no_failure() {
         let (mut plan, mut campaign) = (sample::plan(), sample::campaign(1000));
@@ -328,7 +308,7 @@ mod tests {
         campaign.tally.cut_runs = 2;
         campaign.tally.guard_fired = 1200;
         campaign.fallback = vec!["it starts threads before main".into()];
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, PLAIN);
         insta::assert_snapshot!(text);
     }
 
@@ -338,7 +318,7 @@ mod tests {
         plan.settings.points = Points::Race;
         plan.target.program.offers = offers::ATOMICS | offers::MEMORY;
         campaign.racing = sample::racing();
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Verbose, false);
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Verbose, PLAIN);
         insta::assert_snapshot!(text);
     }
 
@@ -362,7 +342,7 @@ mod tests {
     fn a_deadlock() {
         let (plan, mut campaign) = (sample::plan(), sample::campaign(17));
         campaign.findings = vec![sample::deadlock()];
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, PLAIN);
         insta::assert_snapshot!(text);
     }
 
@@ -376,7 +356,7 @@ mod tests {
         }
         let full = ".raddle/assert-9a8b7c6d.schedule could not be written: No space left on device";
         campaign.findings = vec![sample::deadlock(), sample::assertion(Err(full.into()))];
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, false);
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, PLAIN);
         insta::assert_snapshot!(text);
     }
 
@@ -388,20 +368,24 @@ mod tests {
         campaign.tally = Tally::default();
         campaign.tally.add(&report);
         campaign.end = End::Interrupted;
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, false);
+        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, PLAIN);
         insta::assert_snapshot!(text);
     }
 
     #[test]
     fn quiet_means_failures_only() {
         let (plan, campaign) = (sample::plan(), sample::campaign(5));
-        assert_eq!(summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, false), "");
+        assert_eq!(summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Quiet, PLAIN), "");
     }
 
     #[test]
     fn colours_are_for_terminals() {
         let (plan, campaign) = (sample::plan(), sample::campaign(5));
-        let text = summary(&Summary { plan: &plan, campaign: &campaign }, Amount::Normal, true);
+        let text = summary(
+            &Summary { plan: &plan, campaign: &campaign },
+            Amount::Normal,
+            Screen { colors: true, width: None },
+        );
         assert!(text.starts_with("\u{1b}["), "{text:?}");
     }
 }

@@ -4,5 +4,6 @@ pub mod campaign;
 pub mod command_line;
 mod racing;
 pub mod replay;
+pub mod screen;
 pub mod search;
 pub mod worth;

@@ -16,7 +16,7 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
     let tally = &replayed.outcome.tally;
     let title = replayed.title();
     let verdict = match (tally.runs, replayed.again) {
-        (0, _) => format!("whether the recorded {title} happens is not known: no run was over"),
+        (0, _) => format!("cannot tell whether the recorded {title} happens: no run finished"),
         (1, 1) => format!("the recorded {title} happened again"),
         (1, _) => format!("the recorded {title} did not happen"),
         (runs, again) => {
@@ -26,7 +26,7 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{verdict}");
     if replayed.again == 0 && !replayed.replay.differences.is_empty() {
-        let _ = writeln!(out, "but this is not what was recorded, so the failure may be there still:");
+        let _ = writeln!(out, "but this differs from the recording, so the failure may still be there:");
         for difference in &replayed.replay.differences {
             let _ = writeln!(out, "  {difference}");
         }
@@ -41,7 +41,7 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
         if !replayed.is_recorded(finding) {
             let failure = &finding.failure;
             let what = match replayed.different {
-                0 => "beside it",
+                0 => "in addition",
                 _ => "a different failure happened",
             };
             let _ = writeln!(out, "{what}: {}: {}", failure.kind.title(), failure.message);

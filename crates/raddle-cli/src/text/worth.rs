@@ -31,11 +31,11 @@ pub fn bound_text(worth: &Worth) -> Option<String> {
         Some(0) => String::new(),
         Some(runs) => {
             let of_all = told.more_campaign_runs.filter(|&of_all| of_all != runs);
-            let among = of_all.map(|of_all| format!(", among about {} of this campaign,", number(of_all)));
+            let among = of_all.map(|of_all| format!(" (about {} more runs of this campaign)", number(of_all)));
             let among = among.unwrap_or_default();
-            format!(". {} more such runs{among} bring that{which} below 5%", number(runs))
+            format!(". {} more such runs{among} would bring that below 5%{which}", number(runs))
         }
-        None => format!(". No number of such runs brings that{which} below 5%"),
+        None => format!(". No number of such runs would bring that below 5%{which}"),
     };
     let counted = match bound.runs {
         runs if runs == all => String::new(),
@@ -43,7 +43,7 @@ pub fn bound_text(worth: &Worth) -> Option<String> {
     };
     let (threads, steps) = (number(bound.threads), number(bound.steps));
     let guard = if bound.guard > 0.0 { format!(", guard {}", bound.guard) } else { String::new() };
-    let scope = bound.scope.as_ref().map(|scope| format!(", of {scope}")).unwrap_or_default();
+    let scope = bound.scope.as_ref().map(|scope| format!(", for {scope}")).unwrap_or_default();
     Some(format!("a bug {each} (n={threads}, k={steps}{guard}{counted}){scope}{more}"))
 }
 
@@ -117,7 +117,8 @@ mod tests {
     use raddle_engine::statistics::pct_bound;
 
     /// What the bounds below are about.
-    const SCOPE: &str = ", of bugs that show at the up to 120 points raddle saw: locks and calls; atomics and memory \
+    const SCOPE: &str =
+        ", for bugs that show at the points raddle saw (up to 120): locks and calls; atomics and memory \
                          accesses are not seen: build with raddle cc; early time-outs, spurious wake-ups and weak \
                          memory are not explored";
 
@@ -156,8 +157,8 @@ mod tests {
         assert!((worth.bound.depths[1].missed_at_most - missed).abs() < 1e-12);
         assert_eq!(
             bound_without_scope(&worth),
-            "a bug of depth 2 or less was missed with probability at most 0.6285 (n=3, k=115). 873 more such runs bring \
-             that below 5%"
+            "a bug of depth 2 or less was missed with probability at most 0.6285 (n=3, k=115). 873 more such runs would \
+             bring that below 5%"
         );
         // Together they are what 5% takes.
         assert_eq!(pct_bound::runs_until(1.0, 0.05, pct_bound::guarantee(3, 115, 2)), Some(160 + 873));
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(
             bound_without_scope(&worth("pct:d=2,draw=uniform", 115, 0)),
             "a bug of depth 1 was missed with probability at most 1.7e-13, of depth 2 at most 0.7930 (n=3, k=115). 1,906 \
-             more such runs bring that for depth 2 below 5%"
+             more such runs would bring that below 5% for depth 2"
         );
     }
 
@@ -194,7 +195,7 @@ mod tests {
         assert_eq!(
             bound_without_scope(&half),
             "a bug of depth 2 or less was missed with probability at most 0.8131 (n=3, k=115, guard 0.001, from 80 of 160 \
-             runs). 1,079 more such runs, among about 2,158 of this campaign, bring that below 5%"
+             runs). 1,079 more such runs (about 2,158 more runs of this campaign) would bring that below 5%"
         );
     }
 
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!((cut.bound.runs, cut.bound.depths.len()), (0, 0));
         assert_eq!(
             bound_text(&cut).expect("a reason"),
-            "no bound holds, because runs were cut at the step limit, so that nobody knows the most steps"
+            "no bound holds, because runs were cut at the step limit, so the maximum number of steps is unknown"
         );
     }
 
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(
             bound_text(&fair).expect("a reason"),
             "no bound holds, because a fair schedule took over from the policy in runs that seemed to make no progress, \
-             so that nobody knows the most steps"
+             so the maximum number of steps is unknown"
         );
     }
 
@@ -233,11 +234,11 @@ mod tests {
         assert_eq!(text("random", 115, 0), None);
         assert_eq!(
             text("pct:d=2", 115, 160).expect("a reason"),
-            "no bound holds, because the starvation guard stepped in in every run of pct (--no-guard switches it off)"
+            "no bound holds, because the starvation guard stepped in during every run of pct (--no-guard turns it off)"
         );
         assert_eq!(
             text("pct:d=2", 114, 0).expect("a reason"),
-            "no bound holds, because k was less than the most steps of a run (the parameter k=115 of pct sets it)"
+            "no bound holds, because k was smaller than the number of steps in the longest run (set it with pct:k=115)"
         );
     }
 

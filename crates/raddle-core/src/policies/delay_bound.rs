@@ -36,7 +36,7 @@ const SOON: u64 = 16;
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     zeroed DelayBound,
     name: "delay-bound",
-    summary: "a deterministic schedule, but for a number of delays at random steps",
+    summary: "a deterministic schedule, except for a number of delays at random steps",
     source: "after Emmi et al., POPL'11",
     kind: Kind::Sampling,
     learns: Learns::Steps,
@@ -44,7 +44,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
         Parameter::whole("n", 1.0, 0.0, MOST as f64, "the number of delays"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which they are drawn; 0: learned from earlier runs"),
         Parameter::choice("points", 0, &["uniform", "early", "late", "last"], "where they are likely: anywhere, near the beginning, near the end, or at the last steps of the first run"),
-        Parameter::switch("final-wait", false, "whether the main thread ends the process only when nobody else can run"),
+        Parameter::switch("final-wait", false, "whether the main thread ends the process only when no other thread can run"),
     ]
 );
 

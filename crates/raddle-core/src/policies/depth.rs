@@ -5,10 +5,10 @@ use crate::policy::Parameter;
 
 /// The parameter for the wanted confidence.
 pub const CONFIDENCE: Parameter =
-    Parameter::number("confidence", 0.95, 0.0, 0.999_999, "with d=0: how sure it shall be that one run finds the bug");
+    Parameter::number("confidence", 0.95, 0.0, 0.999_999, "with d=0: the confidence that one run finds the bug");
 /// The parameter for the planned runs.
 pub const RUNS: Parameter =
-    Parameter::whole("runs", 0.0, 0.0, 1e15, "with d=0: in so many runs; 0: as many as planned");
+    Parameter::whole("runs", 0.0, 0.0, 1e15, "with d=0: the number of runs; 0: as many as planned");
 /// The parameter that the two above come down to.
 pub const TRIES: Parameter =
     Parameter::number("tries", 0.0, 0.0, 1e18, "with d=0: the most runs in which one finds the bug; 0: by confidence");

@@ -49,7 +49,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     kind: Kind::Sampling,
     learns: Learns::Steps,
     parameters: &[
-        Parameter::whole("d", 3.0, 0.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for; 0: the largest whose guarantee is good enough"),
+        Parameter::whole("d", 3.0, 0.0, MAX_DEPTH as f64, "the depth of the bugs to look for; 0: the largest whose guarantee is good enough"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which change points are drawn; 0: learned from earlier runs"),
         Parameter::choice("draw", 0, &["fixed", "uniform", "geometric"], "how the depth of a run is drawn, up to d"),
         Parameter::switch("sequential", false, "whether stretches of one thread alone have change points"),

@@ -41,10 +41,10 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     kind: Kind::Parallel,
     learns: Learns::Steps,
     parameters: &[
-        Parameter::whole("d", 3.0, 1.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for"),
+        Parameter::whole("d", 3.0, 1.0, MAX_DEPTH as f64, "the depth of the bugs to look for"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which change points are drawn; 0: learned from earlier runs"),
         Parameter::whole("n", 0.0, 0.0, MAX_THREADS as f64, "the number of threads among which the first low one is drawn; 0: learned from earlier runs"),
-        Parameter::whole("patience", 1000.0, 1.0, 1e6, "milliseconds without a schedule point after which a low thread takes a step all the same"),
+        Parameter::whole("patience", 1000.0, 1.0, 1e6, "milliseconds without a schedule point after which a low thread takes a step anyway"),
     ]
 );
 

@@ -20,7 +20,7 @@ const MOST: usize = 64;
 pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     PreemptBound,
     name: "preempt-bound",
-    summary: "a thread runs until it blocks, but for a number of preemptions at random points",
+    summary: "a thread runs until it blocks, except for a number of preemptions at random points",
     source: "Nagarakatte et al., PLDI'12, as PB",
     kind: Kind::Sampling,
     learns: Learns::Steps,

@@ -24,7 +24,7 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     kind: Kind::Sampling,
     learns: Learns::Steps,
     parameters: &[
-        Parameter::whole("d", 0.0, 0.0, MAX_DEPTH as f64, "the depth of the bugs that are looked for; 0: the largest whose guarantee is good enough"),
+        Parameter::whole("d", 0.0, 0.0, MAX_DEPTH as f64, "the depth of the bugs to look for; 0: the largest whose guarantee is good enough"),
         Parameter::whole("r", 10.0, 1.0, 1e9, "the radius: the most steps between two events of a bug; the paper has 10 and 50"),
         Parameter::whole("k", 0.0, 0.0, 1e15, "the number of steps among which the first change point is drawn; 0: learned from earlier runs"),
         depth::CONFIDENCE,

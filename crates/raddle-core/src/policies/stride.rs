@@ -44,9 +44,9 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     parameters: &[
         Parameter::number("ratio", 3.4, 0.0, 1e9, "length of a thread over its longest stride; 0: by the equation"),
         Parameter::whole("s", 0.0, 0.0, 1e15, "the longest stride of all threads; 0: by ratio"),
-        Parameter::whole("edges", 2.0, 1.0, 8.0, "with ratio=0: how many of the least likely orders one run shall have"),
-        Parameter { help: "with ratio=0: how sure it shall be that one run has them", ..depth::CONFIDENCE },
-        Parameter { help: "with ratio=0: in so many runs; 0: as many as planned", ..depth::RUNS },
+        Parameter::whole("edges", 2.0, 1.0, 8.0, "with ratio=0: how many of the least likely orders one run should have"),
+        Parameter { help: "with ratio=0: the confidence that one run has them", ..depth::CONFIDENCE },
+        Parameter { help: "with ratio=0: the number of runs; 0: as many as planned", ..depth::RUNS },
         Parameter::choice("equation", 0, &["printed", "corrected"], "with ratio=0: equation 5 as printed, or corrected"),
     ]
 );

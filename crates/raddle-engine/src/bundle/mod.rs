@@ -98,7 +98,7 @@ impl Opened {
 fn difference(file: &File) -> Option<String> {
     match build_id(Path::new(&file.from)) {
         Ok(ours) if ours == file.identity => None,
-        Ok(ours) => Some(format!("{} is another build here: {ours}, recorded with {}", file.from, file.identity)),
+        Ok(ours) => Some(format!("{} is a different build here: {ours}, recorded with {}", file.from, file.identity)),
         Err(error) => {
             Some(format!("{} cannot be read here ({error}); recorded with build {}", file.from, file.identity))
         }

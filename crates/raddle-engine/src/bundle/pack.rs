@@ -25,7 +25,7 @@ const LARGEST_INPUT: u64 = 256 << 20;
 /// Packs the failure that a schedule file records.
 pub(super) fn pack(path: &Path, output: &Path) -> Result<Manifest> {
     let bytes = fs::read(path).context("the schedule file cannot be read")?;
-    let schedule = raddle_schedule::parse(&bytes).context("it is not a good schedule file")?;
+    let schedule = raddle_schedule::parse(&bytes).context("it is not a valid schedule file")?;
     let program = program(&schedule)?;
     let mut parts = Parts::default();
     parts.add(Role::Schedule, "schedule", path)?;

@@ -223,7 +223,7 @@ impl Campaign {
             }
             Reply::Failed(error) => return Some(error),
             // Jobs leave when they are dismissed, and only then.
-            Reply::Gone => return Some(TargetError::System("a job of raddle broke down".to_string())),
+            Reply::Gone => return Some(TargetError::System("a job of raddle crashed".to_string())),
         }
         None
     }
@@ -398,7 +398,7 @@ pub fn survey(plan: &Plan, interrupted: impl Fn() -> bool) -> Result<Option<Chec
             let answer = match reply {
                 Reply::Reached(request) => Ok(request),
                 Reply::Failed(error) => Err(error),
-                Reply::Gone => Err(TargetError::System("a job of raddle broke down".to_string())),
+                Reply::Gone => Err(TargetError::System("a job of raddle crashed".to_string())),
                 _ => continue,
             };
             crew.dismiss();

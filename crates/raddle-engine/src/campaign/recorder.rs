@@ -31,7 +31,7 @@ pub fn write(plan: &Plan, report: &RunReport, failure: &Failure) -> Result<PathB
         return Err("the decisions of the run were lost".to_string());
     };
     if failure.log_is_full {
-        return Err(format!("the run has more than {} decisions, which is all that is kept", log.len()));
+        return Err(format!("the run has more than {} decisions, which is the most that raddle keeps", log.len()));
     }
     let mut schedule = schedule_of(plan, report, failure, log);
     let path = free_path(&plan.out.join(failure.file_name(&schedule.command)), &schedule);

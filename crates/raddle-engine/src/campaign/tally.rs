@@ -156,16 +156,16 @@ impl NothingControlled {
     pub fn text(self) -> &'static str {
         match self {
             NothingControlled::NoRun => {
-                "no run was over when the campaign stopped, so nothing was explored, and nothing is known about the \
+                "the campaign stopped before any run finished, so nothing was explored and nothing is known about the \
                  program. If --time stopped it, allow more time than one run takes"
             }
             NothingControlled::OneThread => {
-                "the program never started a thread. Give it the arguments with which it \
-                 does; if its children have the threads, test the program that they run"
+                "the program never started a thread. Give it arguments that make it start threads; if its children \
+                 have the threads, test the program that they run"
             }
             NothingControlled::NoPoint => {
-                "no schedule point was seen while two threads were alive. If the threads \
-                 synchronise by atomics alone, they need --points atomic; `raddle test --dry-run` says what would be seen"
+                "no schedule point was seen while two threads were alive. If the threads synchronise only through \
+                 atomics, use --points atomic; `raddle test --dry-run` says what would be seen"
             }
         }
     }

@@ -30,7 +30,7 @@ pub enum Stream {
     Stderr,
 }
 
-/// An assertion that did not hold, in the words of the framework.
+/// A failed assertion, in the words of the framework.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assertion {
     /// The test that it belongs to, where the framework says so.

@@ -93,7 +93,7 @@ impl Process {
 
 /// What only the host process can cause.
 const REAPED_ELSEWHERE: &str = "the process that runs raddle has waited for a child that it did not start, or ignores \
-                                SIGCHLD, so that nothing is known of how the program ended";
+                                SIGCHLD, so raddle cannot know how the program ended";
 
 impl Drop for Process {
     fn drop(&mut self) {

@@ -80,7 +80,7 @@ pub fn different_variables(here: &Variables, recorded: &Schedule) -> Vec<String>
         let shown = String::from_utf8_lossy(name);
         match (value(then, name), value(&now, name)) {
             (Some(then), Some(now)) if then == now => None,
-            (Some(_), Some(_)) => Some(format!("the variable {shown} has another value here")),
+            (Some(_), Some(_)) => Some(format!("the variable {shown} has a different value here")),
             (Some(_), None) => Some(format!("the variable {shown} is not set here")),
             (None, _) => Some(format!("the variable {shown} was not set when the failure was recorded")),
         }
@@ -96,7 +96,7 @@ pub fn different_files(directory: &Path, recorded: &Schedule, is_bundle: bool) -
         match hash(&file(name, directory)) {
             Some(now) if now == *then => None,
             Some(_) => Some(format!("the file {shown} has changed since the recording")),
-            None => Some(format!("the file {shown} is not there any more")),
+            None => Some(format!("the file {shown} no longer exists")),
         }
     };
     compared.filter_map(difference).collect()
@@ -127,7 +127,7 @@ mod tests {
             [
                 "the variable MODE is not set here",
                 "the variable MORE was not set when the failure was recorded",
-                "the variable TOKEN has another value here",
+                "the variable TOKEN has a different value here",
             ]
         );
         // Older files do not say.
@@ -152,7 +152,7 @@ mod tests {
         std::fs::remove_file(folder.path().join("settings")).expect("removed");
         assert_eq!(
             different(),
-            ["the file input has changed since the recording", "the file settings is not there any more"]
+            ["the file input has changed since the recording", "the file settings no longer exists"]
         );
     }
 }

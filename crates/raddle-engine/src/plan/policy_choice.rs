@@ -47,7 +47,7 @@ pub enum PolicyError {
         example: String,
     },
     /// A value outside of the parameter's range.
-    #[error("`{value}` is no value for `{name}` of the policy `{policy}`: expected {expected}")]
+    #[error("invalid value `{value}` for `{name}` of the policy `{policy}`: expected {expected}")]
     Value {
         policy: &'static str,
         /// The parameter.
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(error("pct:d"), "`d` is not a parameter of `pct`: expected key=value, such as `d=3`");
         assert_eq!(
             error("pct:d=0.5"),
-            "`0.5` is no value for `d` of the policy `pct`: expected a whole number from 0 to 64"
+            "invalid value `0.5` for `d` of the policy `pct`: expected a whole number from 0 to 64"
         );
         assert_eq!(error("pct:d=2,d=3"), "the parameter `d` of the policy `pct` is given twice");
     }

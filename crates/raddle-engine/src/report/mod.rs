@@ -22,7 +22,7 @@ const RANDOM_ADDRESSES: &str =
 
 /// What waits by futex in an instrumented Rust program and comes from no visible atomic: its own locks are visible.
 const HIDDEN_IN_STD: &str =
-    "atomics inside the precompiled standard library are not schedule points (cargo raddle --std makes them some)";
+    "atomics inside the precompiled standard library are not schedule points (cargo raddle --std makes them points)";
 
 /// A campaign that is over, to be reported.
 pub struct Summary<'a> {

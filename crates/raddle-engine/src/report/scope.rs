@@ -21,10 +21,10 @@ const HIDDEN_IN_RUST: &str =
 /// What no policy explores.
 const NEVER: &str = "early time-outs, spurious wake-ups and weak memory are not explored";
 
-/// `bugs that show at the up to 57 points raddle saw: locks and calls; …`.
+/// `bugs that show at the points raddle saw (up to 57): locks and calls; …`.
 pub fn of(s: &Summary<'_>) -> String {
     let points = number(s.campaign.tally.points_max);
-    let parts = std::iter::once(format!("bugs that show at the up to {points} points raddle saw: {}", seen(s)));
+    let parts = std::iter::once(format!("bugs that show at the points raddle saw (up to {points}): {}", seen(s)));
     parts.chain(unseen(s)).chain([NEVER.to_string()]).collect::<Vec<_>>().join("; ")
 }
 
@@ -32,7 +32,7 @@ pub fn of(s: &Summary<'_>) -> String {
 pub fn of_proof(s: &Summary<'_>, reduced: bool, fair: bool) -> String {
     let points = s.plan.settings.points.name();
     let races = if reduced { ", no races between points" } else { "" };
-    let fair = if fair { "schedules in which threads that wait busily let others run, " } else { "" };
+    let fair = if fair { "schedules in which busy-waiting threads let others run, " } else { "" };
     let proof = format!(
         "for {fair}the points of level {points}, sequential consistency{races}, these inputs and the virtual clock"
     );
@@ -55,7 +55,7 @@ fn seen(s: &Summary<'_>) -> String {
     let more = match s.plan.settings.points {
         Points::Sync => return format!("locks and calls{functions}"),
         Points::Atomic => "atomics".to_string(),
-        Points::Race if s.campaign.racing.is_empty() => "atomics, no memory access being seen to race".to_string(),
+        Points::Race if s.campaign.racing.is_empty() => "atomics (no memory access was seen to race)".to_string(),
         Points::Race => {
             let places = count(s.campaign.racing.len() as u64, "place");
             format!("atomics, and memory accesses at {places} seen to race")
@@ -72,7 +72,7 @@ fn unseen(s: &Summary<'_>) -> Option<String> {
         return Some(text.to_string());
     }
     let level = s.plan.settings.points;
-    let more = |what: &str, level: &str| Some(format!("{what} are not points: --points {level} makes them some"));
+    let more = |what: &str, level: &str| Some(format!("{what} are not points: --points {level} makes them points"));
     match level {
         Points::Sync if program.offers & offers::MEMORY == 0 => more("atomics", "atomic"),
         Points::Sync => more("atomics and memory accesses", "memory"),
@@ -80,6 +80,8 @@ fn unseen(s: &Summary<'_>) -> Option<String> {
             Some("memory accesses are not seen: build with cargo raddle --memory".to_string())
         }
         Points::Atomic | Points::Race => more("other memory accesses", "memory"),
-        Points::Memory => Some("code that was not built so, such as libraries, is seen at its calls only".to_string()),
+        Points::Memory => {
+            Some("code that was built without raddle, such as libraries, is seen only at its calls".to_string())
+        }
     }
 }

@@ -140,7 +140,7 @@ mod tests {
              memory accesses are not seen: build with raddle cc"
         );
         let fair = scope(explored(|campaign| campaign.tally.notes = blind_spot::SPUN));
-        let expected = "for schedules in which threads that wait busily let others run, the points of level ";
+        let expected = "for schedules in which busy-waiting threads let others run, the points of level ";
         assert!(fair.starts_with(expected), "{fair}");
     }
 

@@ -17,7 +17,7 @@ const ENOUGH: f64 = 0.05;
 /// The largest depth that is told of: few bugs are deeper.
 const DEEPEST: u32 = 3;
 
-/// What a campaign is worth.
+/// How much a campaign's result is worth.
 pub fn of(s: &Summary<'_>) -> Worth {
     let worth = &s.campaign.tally.worth;
     let schedules = worth.schedules.iter().enumerate().filter(|(_, seen)| seen.runs > 0);
@@ -45,25 +45,25 @@ fn bound(s: &Summary<'_>) -> Bound {
     let (depth, guard) = (worth.trials.depth(), s.plan.settings.guard.override_probability);
     // Of a run that was ended nobody knows how many steps it would have taken.
     let endless = match s.campaign.findings.iter().any(|finding| finding.failure.kind == FailureKind::Timeout) {
-        _ if tally.cut_runs > 0 => Some("runs were cut at the step limit, so that nobody knows the most steps"),
+        _ if tally.cut_runs > 0 => Some("runs were cut at the step limit, so the maximum number of steps is unknown"),
         _ if tally.fair_runs > 0 => Some(
-            "a fair schedule took over from the policy in runs that seemed to make no progress, so that nobody knows \
-             the most steps",
+            "a fair schedule took over from the policy in runs that seemed to make no progress, so the maximum number \
+             of steps is unknown",
         ),
-        true => Some("runs were ended by the wall clock, so that nobody knows the most steps"),
+        true => Some("runs were ended by the wall clock, so the maximum number of steps is unknown"),
         false => None,
     };
     let runs = if endless.is_some() { 0 } else { worth.trials.count(steps, 1) };
     let left_out_for_steps = worth.trials.all() - runs;
     let missing = match Guarantee::of(&s.plan.resolved_policy()) {
         _ if runs > 0 => None,
-        None => Some("only pct gives one, without options that change the algorithm".to_string()),
+        None => Some("only pct gives one, and only without options that change its algorithm".to_string()),
         Some(_) if endless.is_some() => endless.map(str::to_string),
         Some(_) if worth.guarded > 0 && left_out_for_steps == 0 => {
-            Some("the starvation guard stepped in in every run of pct (--no-guard switches it off)".to_string())
+            Some("the starvation guard stepped in during every run of pct (--no-guard turns it off)".to_string())
         }
         Some(_) if left_out_for_steps > 0 => {
-            Some(format!("k was less than the most steps of a run (the parameter k={steps} of pct sets it)",))
+            Some(format!("k was smaller than the number of steps in the longest run (set it with pct:k={steps})",))
         }
         Some(_) => Some("pct made no run".to_string()),
     };

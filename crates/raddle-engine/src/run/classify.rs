@@ -234,7 +234,7 @@ fn signal_message(signal: i32, address: Option<u64>, stderr: &str) -> String {
 /// The first line in which an output is not what it should be.
 fn difference(expected: &[u8], found: &[u8], cut: bool) -> Option<String> {
     if cut {
-        return Some(format!("it is longer than {} MiB, which is all that is kept", output::LIMIT >> 20));
+        return Some(format!("it is longer than {} MiB, which is the most that raddle keeps", output::LIMIT >> 20));
     }
     if expected == found {
         return None;

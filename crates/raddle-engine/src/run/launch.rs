@@ -24,7 +24,7 @@ const BLOCK_DESCRIPTOR: RawFd = 900;
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// A name, an argument or a variable has a zero byte in it.
-    #[error("{0:?} has a zero byte in it, which no program can be given")]
+    #[error("{0:?} contains a zero byte, which cannot be passed to a program")]
     ZeroByte(OsString),
     /// No more processes or descriptors.
     #[error("cannot start a process: {0}")]

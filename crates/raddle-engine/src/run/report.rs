@@ -178,7 +178,7 @@ pub struct Failure {
     pub step: u64,
     /// The threads at that time, if they could be looked at.
     pub threads: Vec<ThreadView>,
-    /// The assertion that did not hold, if the program says which.
+    /// The failed assertion, if the program names one.
     pub assertion: Option<Assertion>,
     /// What it printed, as far as it tells something.
     pub said: Said,

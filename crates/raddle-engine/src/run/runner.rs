@@ -334,7 +334,9 @@ impl<'a> Runner<'a> {
             Some(RunReport { observed: self.observed(assignment), log, log_too_long, ..report })
         };
         let Some(mut report) = last.or_else(passed) else {
-            return Err(JobEnd::Target(TargetError::System("a run was lost that was to be made again".to_string())));
+            return Err(JobEnd::Target(TargetError::System(
+                "internal error: a run to be repeated was lost".to_string(),
+            )));
         };
         report.escapes |= 1 << Escape::KeptState as u32;
         Ok(report)

@@ -47,12 +47,12 @@ pub enum TargetError {
     TooManyThreads { run: u64 },
     /// The program has written where only raddle writes.
     #[error(
-        "in run {run} the program wrote over the memory that it shares with raddle, so nothing is known of that run; \
+        "in run {run} the program wrote over the memory that it shares with raddle, so nothing is known about that run; \
          look for a write through a wrong pointer, for example with AddressSanitizer"
     )]
     Overwritten { run: u64 },
     /// The runtime failed.
-    #[error("the runtime failed in run {run}: {message}; please report this, with the command and the seed")]
+    #[error("the runtime failed in run {run}: {message}; please report this with the command and the seed")]
     Internal {
         run: u64,
         /// What it said.

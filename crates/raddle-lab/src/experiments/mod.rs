@@ -134,16 +134,16 @@ pub fn heading(wanted: &[&Experiment]) -> (&'static str, &'static str) {
     match () {
         () if all_in(OURS) => ("What we promise", OWN_PROGRAMS),
         () if all_in(OTHERS) => ("Packaged programs", PACKAGED),
-        () => ("Beside the papers", OWN_PROGRAMS),
+        () => ("Compared with the papers", OWN_PROGRAMS),
     }
 }
 
 const OWN_PROGRAMS: &str =
-    "Anyone who runs that gets the same shares for all policies that run one thread at a time, where all runs were made \
-     before the time was over; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
+    "Anyone who repeats this gets the same shares for all policies that run one thread at a time, wherever all runs \
+     fit into the time limit; times, and the shares of `stress`, `random-sleep` and `ppct`, depend on the machine. The \
      programs are [ours](corpus.md), written from the papers' descriptions.";
 
-const PACKAGED: &str = "These are programs as Debian ships them. raddle must not accuse them of anything.";
+const PACKAGED: &str = "These are programs as Debian ships them. raddle must not report any failure in them.";
 
 /// The experiment with this name.
 fn find(name: &str) -> Result<&'static Experiment, Error> {
@@ -174,7 +174,7 @@ impl Experiment {
         }
     }
 
-    /// Our numbers beside the paper's.
+    /// Our numbers next to the paper's.
     pub fn beside(&self, comparison: &Comparison) -> Shown {
         let counted = self.counts.map(|counts| counts(self, comparison));
         let remarks = self.remarks.iter().map(|remark| remark.to_string()).chain(counted).chain(notes(comparison));

@@ -33,7 +33,7 @@ const PARTS: u32 = BEST as u32 + 1;
 
 pub const PORTFOLIO: Experiment = Experiment {
     name: NAME,
-    title: "The portfolio beside the best policy for each program: median of the runs to the first failure",
+    title: "The portfolio compared with the best policy for each program: median of the runs to the first failure",
     policies: &[
         NAME,
         "random",
@@ -63,7 +63,7 @@ pub const PORTFOLIO: Experiment = Experiment {
     repeat: 1_001,
     select: |entries| entries.to_vec(),
     remarks: &[
-        "all policies make 1,000 runs, and 10,000 where nobody finds the bug in them; then the portfolio, the three samplers \
+        "all policies make 1,000 runs, and 10,000 on programs whose bug no policy finds in 1,000; then the portfolio, the three samplers \
          that found it most often, and up to three more whose number of failing runs is within chance (95%) of the \
          third's, make 1,001 campaigns, or what there is time for (a quarter of --limit for each \
          policy), each up to its first failure or 10,000 runs. The search that finds the bug first has a column where it \

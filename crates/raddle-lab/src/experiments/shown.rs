@@ -67,8 +67,8 @@ mod tests {
     fn a_section_of_a_page() {
         let expected = "## A table\n\n| a | b |\n|---|---|\n| 1 | x\\|y |\n\n- mind this\n";
         assert_eq!(shown().markdown(), expected);
-        let page = page(("Beside the papers", "Mind this."), "raddle compare", "a machine", &[shown(), shown()]);
-        assert!(page.starts_with("# Beside the papers\n") && page.matches(expected).count() == 2, "{page}");
+        let page = page(("Compared with the papers", "Mind this."), "raddle compare", "a machine", &[shown(), shown()]);
+        assert!(page.starts_with("# Compared with the papers\n") && page.matches(expected).count() == 2, "{page}");
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub fn compilers(runtime: Option<&Path>) -> Vec<Probe> {
         return vec![note(
             "raddle cc, raddle c++",
             "neither gcc nor clang was found",
-            "memory accesses of C and C++ are not seen without; install gcc and g++ (on Debian: apt install g++)",
+            "C and C++ memory accesses are not seen without one; install gcc and g++ (on Debian: apt install g++)",
         )];
     }
     found.iter().map(|compiler| try_compiler(compiler, runtime)).collect()
@@ -59,7 +59,8 @@ fn try_compiler(compiler: &str, runtime: Option<&Path>) -> Probe {
     let path = find(OsStr::new(compiler)).map(|path| format!("({})", path.display()));
     let name = format!("raddle cc with {compiler}{}{}", after_a_blank(version_of(compiler)), after_a_blank(path));
     let companion = compiler.replace("gcc", "g++").replace("clang", "clang++");
-    let advice = "raddle cc does not work with it; is all of it installed (on Debian: apt install g++)? RADDLE_CC and \
+    let advice =
+        "raddle cc does not work with it; is it completely installed (on Debian: apt install g++)? RADDLE_CC and \
                   RADDLE_CXX name other compilers";
     match build_and_run(compiler, runtime) {
         Err(reason) => note(name, reason, advice),
@@ -128,22 +129,27 @@ fn after_a_blank(text: Option<String>) -> String {
 pub fn rust() -> Vec<Probe> {
     let name = "cargo raddle";
     if find(OsStr::new("cargo")).is_none() {
-        return vec![note(name, "cargo was not found", "atomics of Rust are not seen without; see https://rustup.rs")];
+        return vec![note(name, "cargo was not found", "Rust atomics are not seen without it; see https://rustup.rs")];
     }
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = match quietly(Command::new(&rustc).arg("-vV")) {
         Ok(said) => said,
-        Err(reason) => return vec![note(name, reason, "atomics of Rust are not seen without; see https://rustup.rs")],
+        Err(reason) => return vec![note(name, reason, "Rust atomics are not seen without it; see https://rustup.rs")],
     };
     let name = format!("{name} with rustc{}", after_a_blank(version_in(&said)));
-    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or("no machine that it names");
+    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or("an unnamed host");
     if host != TARGET {
         return vec![note(name, format!("it compiles for {host}"), "only x86_64-unknown-linux-gnu is supported")];
     }
     let mut probes = match instruments(&rustc) {
-        Err(reason) => vec![note(name, reason, "atomics of Rust are not seen; use a stable toolchain of rustup's")],
+        Err(reason) => vec![note(name, reason, "Rust atomics are not seen; use a stable toolchain from rustup")],
         Ok(()) => vec![match find(OsStr::new("cargo-raddle")) {
-            None => note(name, "cargo-raddle is not in PATH", "cargo finds it there only; it lies next to raddle"),
+            None => note(
+                name,
+                "cargo-raddle is not in PATH",
+                "cargo only looks for it there; it is installed next to \
+                                                               raddle",
+            ),
             Some(path) => match quietly(Command::new(&path).arg("--version")) {
                 Ok(version) => same_release(&name, &path, &version),
                 Err(reason) => note(name, reason, "cargo raddle does not work; install raddle again"),
@@ -151,11 +157,11 @@ pub fn rust() -> Vec<Probe> {
         }],
     };
     let sysroot = quietly(Command::new(&rustc).args(["--print", "sysroot"])).unwrap_or_default();
-    let sources = "cargo raddle --std (sources of Rust's standard library)";
+    let sources = "cargo raddle --std (the sources of std)";
     probes.push(if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/std").is_dir() {
         good(sources)
     } else {
-        note(sources, "they are not there", "--fail-on race needs them; rustup component add rust-src")
+        note(sources, "not installed", "--fail-on race needs them; rustup component add rust-src")
     });
     probes
 }

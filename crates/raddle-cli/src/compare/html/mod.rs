@@ -22,7 +22,7 @@ pub fn page(title: &str, comparison: &Comparison, beside: Option<&str>) -> Strin
     let mut body = format!("<header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n<main>\n", facts(comparison));
     let sections = [
         ("results", "Results", page_table::table(comparison)),
-        ("paper", "Beside the paper", beside.map(|text| format!("<pre>{}</pre>\n", escape(text))).unwrap_or_default()),
+        ("paper", "Next to the paper", beside.map(|text| format!("<pre>{}</pre>\n", escape(text))).unwrap_or_default()),
         ("shares", "Failing share", bars::charts(comparison)),
         ("cumulative", "Bugs found against runs", cumulative::chart(comparison)),
         ("missed", "Programs without a finding", missed::chart(comparison)),
@@ -51,7 +51,7 @@ pub fn page(title: &str, comparison: &Comparison, beside: Option<&str>) -> Strin
 fn facts(comparison: &Comparison) -> String {
     let end = match comparison.end {
         "interrupted" => "; interrupted",
-        "time" => "; the time was over before all was compared",
+        "time" => "; time ran out before everything was compared",
         _ => "",
     };
     format!(
