@@ -77,7 +77,6 @@ int main(void) {
     while (messages < 2) OK(pthread_cond_wait(&called, &mutex));
     OK(pthread_mutex_unlock(&mutex));
     finish(thread);
-    OK(mq_notify(queue, NULL));
-    OK(mq_close(queue));
+    // A call may still be under way, so the queue stays open.
     return 0;
 }
