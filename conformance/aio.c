@@ -8,6 +8,15 @@ static int file, ends[2];
 static char text[16] = "0123456789";
 static sem_t notified;
 
+static void change_mask(int how, int signal) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    NEED(pthread_sigmask(how, &set, NULL) == 0);
+}
+static void block(int signal) { change_mask(SIG_BLOCK, signal); }
+static void unblock(int signal) { change_mask(SIG_UNBLOCK, signal); }
+
 static void set_up(void) {
     FILE *stream = tmpfile();
     NEED(stream && pipe(ends) == 0);
@@ -164,12 +173,35 @@ ROW(aio_notify_by_signal, "aio_write") {
     struct sigaction action = {.sa_sigaction = signalled, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct aiocb cb = {.aio_fildes = file, .aio_buf = text, .aio_nbytes = 3};
     sigaction(SIGUSR1, &action, NULL);
-    cb.aio_sigevent.sigev_notify = SIGEV_SIGNAL;
-    cb.aio_sigevent.sigev_signo = SIGUSR1;
-    cb.aio_sigevent.sigev_value.sival_int = 18;
+    cb.aio_sigevent = (struct sigevent){
+        .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 18};
+    // The signal may come before the call returns.
+    block(SIGUSR1);
     RET(aio_write(&cb));
+    unblock(SIGUSR1);
     RET(sem_wait(&notified));
     finish_aio(&cb);
+}
+
+ROW(aio_list_notify_by_signal, "lio_listio") {
+    set_up();
+    struct sigaction action = {.sa_sigaction = signalled, .sa_flags = SA_SIGINFO | SA_RESTART};
+    struct aiocb one = {.aio_fildes = file, .aio_buf = text, .aio_nbytes = 3, .aio_lio_opcode = LIO_WRITE}, two = one;
+    struct aiocb *list[] = {&one, &two};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_int = 20};
+    sigaction(SIGUSR1, &action, NULL);
+    block(SIGUSR1);
+    RET(lio_listio(LIO_NOWAIT, list, 2, &event));
+    unblock(SIGUSR1);
+    RET(sem_wait(&notified));
+    finish_aio(&one);
+    finish_aio(&two);
+    // Told of at once, because there is nothing to do.
+    one.aio_lio_opcode = two.aio_lio_opcode = LIO_NOP;
+    RET(lio_listio(LIO_NOWAIT, list, 2, &event));
+    RET(sem_wait(&notified));
+    event.sigev_notify = SIGEV_NONE;
+    RET(lio_listio(LIO_NOWAIT, list, 2, &event));
 }
 
 ROW(aio_list, "lio_listio") {
@@ -219,6 +251,142 @@ ROW(aio_suspend_interrupted, "aio_suspend") {
     finish_aio(&cb);
 }
 
+ROW(aio_suspend_restarted, "aio_suspend") {
+    set_up();
+    struct sigaction action = {.sa_handler = handles, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    char got[4] = "";
+    struct aiocb cb = {.aio_fildes = ends[0], .aio_buf = got, .aio_nbytes = 1};
+    RET(aio_read(&cb));
+    pthread_t a = start("A", suspends, &cb);
+    settle();
+    ERR(pthread_kill(a, SIGUSR1));
+    settle();
+    RET(write(ends[1], "x", 1));
+    finish(a);
+    finish_aio(&cb);
+}
+
+ROW(aio_suspend_cancelled, "aio_suspend") {
+    set_up();
+    char got[4] = "";
+    struct aiocb cb = {.aio_fildes = ends[0], .aio_buf = got, .aio_nbytes = 1};
+    RET(aio_read(&cb));
+    pthread_t a = start("A", suspends, &cb);
+    settle();
+    ERR(pthread_cancel(a));
+    finish(a);
+    RET(write(ends[1], "x", 1));
+    finish_aio(&cb);
+}
+
+TASK(lists) {
+    struct aiocb *list[] = {argument};
+    RET(lio_listio(LIO_WAIT, list, 1, NULL));
+    return NULL;
+}
+
+// A list is no cancellation point. A signal ends the wait for it.
+ROW(aio_list_interrupted, "lio_listio") {
+    set_up();
+    struct sigaction action = {.sa_handler = handles};
+    sigaction(SIGUSR1, &action, NULL);
+    char got[4] = "";
+    struct aiocb cb = {.aio_fildes = ends[0], .aio_buf = got, .aio_nbytes = 1, .aio_lio_opcode = LIO_READ};
+    pthread_t a = start("A", lists, &cb);
+    settle();
+    ERR(pthread_cancel(a));
+    settle();
+    ERR(pthread_kill(a, SIGUSR1));
+    finish(a);
+    ERR(aio_error(&cb));
+}
+
+ROW(aio_appends, "aio_write") {
+    set_up();
+    char got[16] = "";
+    struct aiocb cb = {.aio_fildes = file, .aio_buf = text, .aio_nbytes = 4, .aio_offset = 100};
+    RET(write(file, "start", 5));
+    RET(fcntl(file, F_SETFL, O_APPEND));
+    RET(aio_write(&cb));
+    finish_aio(&cb);
+    RET(lseek(file, 0, SEEK_CUR));
+    RET(pread(file, got, 15, 0));
+    say("%s", got);
+}
+
+// The first request of a descriptor is served first; the others by their priority.
+ROW(aio_priorities, "lio_listio") {
+    set_up();
+    char got[8] = "";
+    struct aiocb cbs[4], *list[4];
+    for (int i = 0; i < 4; i++) {
+        cbs[i] = (struct aiocb){.aio_fildes = ends[0], .aio_buf = got + i, .aio_nbytes = 1};
+        cbs[i].aio_lio_opcode = LIO_READ;
+        cbs[i].aio_reqprio = (int[]){3, 20, 0, 7}[i];
+        list[i] = &cbs[i];
+    }
+    RET(lio_listio(LIO_NOWAIT, list, 4, NULL));
+    RET(write(ends[1], "abcd", 4));
+    for (int i = 0; i < 4; i++)
+        finish_aio(&cbs[i]);
+    say("%s", got);
+}
+
+ROW(aio_cancel_all, "aio_cancel") {
+    set_up();
+    char got[4] = "";
+    struct aiocb cbs[3];
+    for (int i = 0; i < 3; i++) {
+        cbs[i] = (struct aiocb){.aio_fildes = ends[0], .aio_buf = got + i, .aio_nbytes = 1};
+        RET(aio_read(&cbs[i]));
+    }
+    settle();
+    HOLDS(aio_cancel(ends[0], NULL) == AIO_NOTCANCELED);
+    for (int i = 1; i < 3; i++)
+        finish_aio(&cbs[i]);
+    RET(aio_cancel(ends[1], &cbs[0]));
+    RET(write(ends[1], "x", 1));
+    finish_aio(&cbs[0]);
+}
+
+static void looks_around(union sigval value) {
+    (void)value;
+    label("notified");
+    sigset_t mask;
+    ERR(pthread_sigmask(SIG_SETMASK, NULL, &mask));
+    VALUE(sigismember(&mask, SIGUSR1));
+    pthread_attr_t own;
+    size_t size;
+    int state;
+    ERR(pthread_getattr_np(pthread_self(), &own));
+    ERR(pthread_attr_getstacksize(&own, &size));
+    ERR(pthread_attr_getdetachstate(&own, &state));
+    HOLDS(size == 1 << 20);
+    HOLDS(state == PTHREAD_CREATE_DETACHED);
+    char name[16];
+    ERR(pthread_getname_np(pthread_self(), name, sizeof name));
+    say("%s", name);
+    sem_post(&notified);
+}
+
+// The notifying thread has the attributes that were asked for, and blocks no signal whatever its creator blocks.
+ROW(aio_notifier_attributes, "aio_write") {
+    set_up();
+    pthread_attr_t attributes;
+    NEED(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 1 << 20) == 0);
+    NEED(pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED) == 0);
+    ERR(pthread_setname_np(pthread_self(), "submitter"));
+    block(SIGUSR1);
+    struct aiocb cb = {.aio_fildes = file, .aio_buf = text, .aio_nbytes = 3};
+    cb.aio_sigevent.sigev_notify = SIGEV_THREAD;
+    cb.aio_sigevent.sigev_notify_function = looks_around;
+    cb.aio_sigevent.sigev_notify_attributes = &attributes;
+    RET(aio_write(&cb));
+    RET(sem_wait(&notified));
+    finish_aio(&cb);
+}
+
 // A thread of the program meets the one that notifies it at a barrier.
 static pthread_barrier_t both;
 static void meets(union sigval value) {
@@ -237,5 +405,32 @@ ROW(aio_notifier_meets_program, "aio_write") {
     RET(aio_write(&cb));
     int result = pthread_barrier_wait(&both);
     HOLDS(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
+    finish_aio(&cb);
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static bool woken;
+static void wakes(union sigval value) {
+    (void)value;
+    label("notified");
+    ERR(pthread_mutex_lock(&mutex));
+    woken = true;
+    ERR(pthread_cond_signal(&condition));
+    ERR(pthread_mutex_unlock(&mutex));
+}
+
+ROW(aio_notifier_wakes_program, "aio_read") {
+    set_up();
+    char got[4] = "";
+    struct aiocb cb = {.aio_fildes = ends[0], .aio_buf = got, .aio_nbytes = 1};
+    cb.aio_sigevent.sigev_notify = SIGEV_THREAD;
+    cb.aio_sigevent.sigev_notify_function = wakes;
+    RET(aio_read(&cb));
+    RET(write(ends[1], "x", 1));
+    ERR(pthread_mutex_lock(&mutex));
+    while (!woken)
+        pthread_cond_wait(&condition, &mutex);
+    ERR(pthread_mutex_unlock(&mutex));
     finish_aio(&cb);
 }

@@ -1,4 +1,6 @@
-// The headers whose functions must all have a row: what they declare and libc exports is the list.
+// The headers whose functions must all have a row: what they declare and libc exports is the list. Of headers that are
+// about other things, too, only these functions:
+// also: getaddrinfo_a gai_suspend gai_error gai_cancel
 #define _GNU_SOURCE
 #include <aio.h>
 #include <mqueue.h>

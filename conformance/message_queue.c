@@ -215,3 +215,56 @@ ROW(mq_notify_by_thread, "mq_notify") {
     RET(sem_wait(&notified));
     mq_unlink(name);
 }
+
+static pthread_barrier_t both;
+static void meets(union sigval value) {
+    label("notified");
+    VALUE(value.sival_int);
+    sigset_t mask;
+    ERR(pthread_sigmask(SIG_SETMASK, NULL, &mask));
+    VALUE(sigismember(&mask, SIGUSR1));
+    int result = pthread_barrier_wait(&both);
+    HOLDS(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
+}
+
+// A thread of the program meets the one that notifies it at a barrier.
+ROW(mq_notifier_meets_program, "mq_notify") {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_value.sival_int = 44};
+    event.sigev_notify_function = meets;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_barrier_init(&both, NULL, 2);
+    make(0);
+    RET(mq_notify(q, &event));
+    RET(mq_notify(q, &event));
+    RET(mq_send(q, "", 0, 0));
+    int result = pthread_barrier_wait(&both);
+    HOLDS(result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
+    mq_unlink(name);
+}
+
+// A registration can be taken back, goes with the queue's descriptor, and may be made anew.
+ROW(mq_notify_by_thread_removed, "mq_notify mq_close") {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_value.sival_int = 45};
+    event.sigev_notify_function = notifies;
+    sem_init(&notified, 0, 0);
+    make(0);
+    RET(mq_notify(q, &event));
+    RET(mq_notify(q, NULL));
+    RET(mq_notify(q, NULL));
+    RET(mq_send(q, "", 0, 0));
+    RET(mq_receive(q, text, sizeof text, NULL));
+    RET(mq_notify(q, &event));
+    RET(mq_close(q));
+    q = mq_open(name, O_RDWR);
+    NEED(q != (mqd_t)-1);
+    RET(mq_notify(q, &event));
+    RET(mq_send(q, "", 0, 0));
+    RET(sem_wait(&notified));
+    RET(sem_trywait(&notified));
+    RET(mq_notify(-1, &event));
+    RET(mq_notify(0, &event));
+    mq_unlink(name);
+}

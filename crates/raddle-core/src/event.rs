@@ -160,6 +160,14 @@ kinds! {
     Woken = 58 "woken" Local,
     /// Destroying a mutex or another object.
     Destroy = 59 "destroy" Write,
+    /// Making or cancelling an asynchronous request: input and output, looking up an address.
+    Request = 60 "request" Write,
+    /// The end of an asynchronous request.
+    RequestDone = 61 "request-done" Write,
+    /// Asking how far an asynchronous request is.
+    RequestCheck = 62 "request-check" Read,
+    /// Waiting for asynchronous requests.
+    RequestWait = 63 "request-wait" Read,
 }
 
 impl EventKind {

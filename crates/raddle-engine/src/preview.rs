@@ -16,8 +16,6 @@ const UNCONTROLLED: &[(&str, &str)] = &[
     ("timer_settime", "timers run on the real clock"),
     ("timerfd_", "timers run on the real clock"),
     ("io_uring_", "io_uring completes behind the program's back"),
-    ("aio_", "asynchronous input and output uses threads of its own"),
-    ("lio_listio", "asynchronous input and output uses threads of its own"),
     ("mq_", "message queues are shared between processes"),
     ("msgrcv", "System V message queues are shared between processes"),
     ("msgsnd", "System V message queues are shared between processes"),
@@ -113,12 +111,12 @@ mod tests {
         let exported = BTreeSet::from(["pthread_mutex_lock".to_string(), "pthread_create".to_string()]);
         let library = Library {
             name: "libstdc++.so.6".into(),
-            undefined: BTreeSet::from(["pthread_create".to_string(), "aio_read".to_string()]),
+            undefined: BTreeSet::from(["pthread_create".to_string(), "io_uring_enter".to_string()]),
         };
         let preview = Preview::with(&program, &[library], &exported);
         assert_eq!(preview.controlled, ["pthread_mutex_lock"]);
         assert_eq!(preview.through_libraries, [("libstdc++.so.6".to_string(), vec!["pthread_create".to_string()])]);
         let starts: Vec<_> = preview.outside.iter().map(|text| text.split(':').next().unwrap_or_default()).collect();
-        assert_eq!(starts, ["timerfd_create", "clone", "aio_read in libstdc++.so.6", Escape::Futex.text()]);
+        assert_eq!(starts, ["timerfd_create", "clone", "io_uring_enter in libstdc++.so.6", Escape::Futex.text()]);
     }
 }

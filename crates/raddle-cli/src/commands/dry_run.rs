@@ -95,7 +95,7 @@ mod tests {
             outside: vec![
                 "timerfd_create: timers run on the real clock".into(),
                 "clone: threads made by clone itself run outside control".into(),
-                "aio_read in libstdc++.so.6: asynchronous input and output uses threads of its own".into(),
+                "io_uring_enter in libstdc++.so.6: io_uring completes behind the program's back".into(),
                 raddle_protocol::Escape::Futex.text().into(),
             ],
         };

@@ -18,7 +18,9 @@ pub fn declared() -> BTreeSet<String> {
     let output = Command::new("gcc").args(["-E", "-x", "c"]).arg(&list).output().expect("gcc runs");
     assert!(output.status.success(), "the headers are not there: {}", String::from_utf8_lossy(&output.stderr));
     let (source, exported) = (String::from_utf8_lossy(&output.stdout), exported());
-    let names = called_names(&source, &wanted);
+    let mut names = called_names(&source, &wanted);
+    let also = text.lines().filter_map(|line| line.strip_prefix("// also: ")).flat_map(str::split_whitespace);
+    names.extend(also.map(str::to_owned));
     names.into_iter().filter(|name| !name.starts_with('_') && exported.contains(name)).collect()
 }
 

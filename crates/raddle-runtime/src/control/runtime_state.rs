@@ -6,7 +6,10 @@ use raddle_protocol::block::ADDRESS;
 use super::block;
 use crate::access::Access;
 use crate::model::descriptor::ClosedDescriptors;
+use crate::model::requests::Requests;
 use crate::os::sys;
+use crate::points::callback::Calls;
+use crate::points::queue_notify::Registrations;
 use crate::points::thread_keys::Destructors;
 use crate::process::policies;
 use crate::race::Detector;
@@ -72,6 +75,13 @@ pub struct State {
     pub segments: Segments,
     mailbox: Mailbox,
     pub timers: Timers,
+    /// Calls that threads of their own are to make.
+    pub calls: Calls,
+    /// Asynchronous input and output.
+    pub aio: Requests,
+    /// Asynchronous lookups of addresses.
+    pub lookups: Requests,
+    pub queue_registrations: Registrations,
     /// What is known of the accesses of an instrumented program.
     pub access: Access,
     pub race: Detector,

@@ -11,8 +11,10 @@ pub mod descriptor;
 pub mod destroyed;
 pub mod mutex;
 pub mod once;
+pub mod requests;
 pub mod rwlock;
 pub mod semaphore;
+pub mod signal_event;
 pub mod spin_lock;
 pub mod waiters;
 

@@ -4,9 +4,13 @@
 //! a thread under control gets the model's version, all others (before the run, in a forked
 //! child, inside a call of the real library) the real one.
 
+mod address_lookup;
+mod aio;
 pub mod alarm;
+mod asynchronous;
 pub mod barrier;
 pub mod c11;
+pub mod callback;
 pub mod cancel;
 pub mod child;
 pub mod condition;
@@ -31,6 +35,7 @@ pub mod open;
 pub mod poll;
 pub mod process;
 pub mod processors;
+pub mod queue_notify;
 pub mod restartable;
 pub mod rwlock;
 pub mod select;

@@ -34,6 +34,12 @@ impl Sent {
     /// Sends it; handlers of the caller's run before this returns.
     unsafe fn send(self, me: ThreadId) -> isize {
         point(me, EventKind::Kill, self.signal as usize);
+        // SAFETY: as for this function.
+        unsafe { self.send_at_once(me) }
+    }
+
+    /// The same without a schedule point.
+    unsafe fn send_at_once(self, me: ThreadId) -> isize {
         if self.signal == 0 {
             return 0;
         }
@@ -183,6 +189,22 @@ pub(super) unsafe fn queue_to_thread(
     }
 }
 
+/// What the receiver of a signal with a value is told.
+unsafe fn info_with_value(signal: c_int, code: c_int, value: usize) -> siginfo_t {
+    /// Where the value is, in words of eight bytes: behind the process and the user.
+    const VALUE: usize = 3;
+    let mut info = own_info(signal, code);
+    // SAFETY: inside the structure, which holds plain numbers.
+    unsafe { (&raw mut info).cast::<usize>().add(VALUE).write(value) };
+    info
+}
+
+/// Sends a signal with a code and a value to this process, without a schedule point.
+pub(super) unsafe fn queue_at_once(me: ThreadId, signal: c_int, code: c_int, value: usize) -> isize {
+    // SAFETY: the caller holds the baton.
+    unsafe { Sent { target: None, signal, info: info_with_value(signal, code, value), queued: true }.send_at_once(me) }
+}
+
 unsafe fn with_number(info: *const siginfo_t, signal: c_int) -> siginfo_t {
     // SAFETY: the caller's information.
     let mut copied = unsafe { *info };
@@ -229,10 +251,7 @@ interpose! {
 
     /// Sends a signal with a value.
     fn sigqueue(pid: c_int, signal: c_int, value: *mut c_void) -> c_int |me| {
-        let mut info = own_info(signal, libc::SI_QUEUE);
-        /// Where the value is, in words of eight bytes: behind the process and the user.
-        const VALUE: usize = 3;
-        (&raw mut info).cast::<*mut c_void>().add(VALUE).write(value);
+        let info = info_with_value(signal, libc::SI_QUEUE, value as usize);
         result(queue_to_process(me, pid, signal, &info)) as c_int
     }
 }

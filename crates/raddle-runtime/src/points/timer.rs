@@ -5,16 +5,17 @@
 //! from its start. As in libc, one more thread makes these.
 
 use core::ffi::{c_int, c_void};
-use core::mem::MaybeUninit;
 
 use libc::{itimerspec, EINVAL};
 use raddle_core::{Event, EventKind, ThreadId};
 use raddle_protocol::{Escape, Fallback, OsReason};
 
+use super::callback::{call_in_thread, detached, repeat, stack_in, start_helper, Call, CallMask};
+use super::fail;
 use super::signal::handle_pending;
 use super::time::{from_now, nanoseconds, valid_for_kernel};
-use super::{fail, thread};
-use crate::control::{self, call_real, scheduler, state, wait, LeaveOnDrop};
+use crate::control::{call_real, scheduler, state, wait};
+use crate::model::signal_event::SignalEvent;
 use crate::os::sys;
 use crate::process::{failure, forkable};
 use crate::scheduler::clock::NEVER;
@@ -23,48 +24,13 @@ use crate::signals::kernel::{expire, plan_next};
 use crate::signals::timers::{Notice, Timer};
 use crate::{interpose, real};
 
-/// glibc's `struct sigevent`.
-#[repr(C)]
-pub struct SignalEvent {
-    value: usize,
-    signal: c_int,
-    kind: c_int,
-    function: usize,
-    attributes: *const c_void,
-}
-
-type Callback = unsafe extern "C-unwind" fn(usize);
-
-extern "C" {
-    fn pthread_attr_init(attributes: *mut libc::pthread_attr_t) -> c_int;
-    fn pthread_attr_setdetachstate(attributes: *mut libc::pthread_attr_t, state: c_int) -> c_int;
-    fn pthread_attr_setstacksize(attributes: *mut libc::pthread_attr_t, size: usize) -> c_int;
-    fn pthread_attr_setguardsize(attributes: *mut libc::pthread_attr_t, size: usize) -> c_int;
-    fn pthread_attr_getstacksize(attributes: *const c_void, size: *mut usize) -> c_int;
-    fn pthread_attr_getguardsize(attributes: *const c_void, size: *mut usize) -> c_int;
-}
-
 /// Whether a clock is the virtual one.
 fn is_virtual(clock: c_int) -> bool {
     matches!(clock, libc::CLOCK_REALTIME | libc::CLOCK_MONOTONIC | libc::CLOCK_BOOTTIME | libc::CLOCK_TAI)
 }
 
-/// Stack and guard of the threads that attributes describe.
-unsafe fn stack_in(attributes: *const c_void) -> (usize, usize) {
-    if attributes.is_null() {
-        return (0, 0);
-    }
-    let (mut size, mut guard) = (0, 0);
-    // SAFETY: the caller's attributes.
-    unsafe {
-        pthread_attr_getstacksize(attributes, &mut size);
-        pthread_attr_getguardsize(attributes, &mut guard);
-    }
-    (size, guard)
-}
-
 /// Makes a timer of ours; an error number, or `None` if it must be the kernel's.
-unsafe fn make(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) -> Option<c_int> {
+unsafe fn make(me: ThreadId, clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) -> Option<c_int> {
     // SAFETY: the caller's structure and baton.
     unsafe {
         let slot = is_virtual(clock).then(|| state().timers.free())??;
@@ -95,7 +61,7 @@ unsafe fn make(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) 
         *timer = new;
         *name = timer.cast();
         if new.notice == Notice::Call {
-            let started = start_caller().inspect_err(|_| (*timer).notice = Notice::Free);
+            let started = start_caller(me).inspect_err(|_| (*timer).notice = Notice::Free);
             return Some(started.err().unwrap_or(0));
         }
         Some(0)
@@ -103,23 +69,13 @@ unsafe fn make(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) 
 }
 
 /// Starts the thread that makes those for calls, unless it is there.
-unsafe fn start_caller() -> Result<(), c_int> {
+unsafe fn start_caller(me: ThreadId) -> Result<(), c_int> {
     // SAFETY: the caller holds the baton.
     unsafe {
         if state().timers.caller != 0 {
             return Ok(());
         }
-        let mut handle = 0;
-        let attributes = detached((0, 0));
-        let error = thread::pthread_create(
-            &mut handle,
-            (&raw const attributes).cast(),
-            make_calls as *const () as usize,
-            core::ptr::null_mut(),
-        );
-        if error != 0 {
-            return Err(error);
-        }
+        let handle = start_helper(me, make_calls)?;
         if let Some(caller) = scheduler().pointers.get(handle) {
             state().timers.caller = u32::from(caller.0) + 1;
         }
@@ -127,75 +83,30 @@ unsafe fn start_caller() -> Result<(), c_int> {
     }
 }
 
-/// Attributes of a detached thread with this stack and guard.
-unsafe fn detached((stack, guard): (usize, usize)) -> libc::pthread_attr_t {
-    let mut attributes = MaybeUninit::uninit();
-    // SAFETY: libc initialises them; a size that it refuses is left as it was.
-    unsafe {
-        pthread_attr_init(attributes.as_mut_ptr());
-        pthread_attr_setdetachstate(attributes.as_mut_ptr(), libc::PTHREAD_CREATE_DETACHED);
-        if stack != 0 {
-            pthread_attr_setstacksize(attributes.as_mut_ptr(), stack);
-            pthread_attr_setguardsize(attributes.as_mut_ptr(), guard);
-        }
-        attributes.assume_init()
-    }
-}
-
 /// Where the thread starts that makes a thread for each call that has become due.
 unsafe extern "C-unwind" fn make_calls(_: *mut c_void) -> *mut c_void {
-    let all = u64::MAX;
     // SAFETY: a thread of the program's, under control; nothing is borrowed across a switch.
-    unsafe {
-        // Signals are not for it, nor for the threads that it makes.
-        super::signal::pthread_sigmask(libc::SIG_BLOCK, &all, core::ptr::null_mut());
-        loop {
-            let Some(me) = control::current() else { return core::ptr::null_mut() };
-            let leave = LeaveOnDrop::armed();
-            let due = state().timers.timers.iter_mut().find(|timer| timer.notice == Notice::Call && timer.calls > 0);
-            match due {
-                Some(timer) => {
-                    timer.calls -= 1;
-                    let (function, value, stack) = (timer.function, timer.value, timer.stack);
-                    let start = state().timers.starts.iter_mut().find(|start| start.0 == 0);
-                    drop(leave);
-                    if let Some(start) = start {
-                        *start = (function, value);
-                        make_call((start as *mut (usize, usize)).cast(), stack);
-                    }
-                }
-                None => {
-                    state().timers.caller_waits = true;
-                    wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, NEVER);
-                    state().timers.caller_waits = false;
-                }
-            }
-        }
-    }
-}
-
-unsafe fn make_call(start: *mut c_void, stack: (usize, usize)) {
-    let mut handle = 0;
-    // SAFETY: as for any thread.
-    unsafe {
-        let attributes = detached(stack);
-        let call = call as *const () as usize;
-        let error = thread::pthread_create(&mut handle, (&raw const attributes).cast(), call, start);
-        if error != 0 {
-            *start.cast() = (0usize, 0usize);
-        }
-    }
-}
-
-/// Where the thread of a call starts.
-unsafe extern "C-unwind" fn call(start: *mut c_void) -> *mut c_void {
-    // SAFETY: the program's own function and value.
-    unsafe {
-        let (function, value) = *start.cast::<(usize, usize)>();
-        *start.cast() = (0usize, 0usize);
-        core::mem::transmute::<usize, Callback>(function)(value);
-    }
+    unsafe { repeat(|me| make_next_call(me)) };
     core::ptr::null_mut()
+}
+
+/// Makes the next call that is due, or waits for one.
+unsafe fn make_next_call(me: ThreadId) -> bool {
+    // SAFETY: the caller holds the baton whenever it runs.
+    unsafe {
+        let due = state().timers.timers.iter_mut().find(|timer| timer.notice == Notice::Call && timer.calls > 0);
+        if let Some(timer) = due {
+            timer.calls -= 1;
+            let attributes = detached(timer.stack);
+            let call = Call { function: timer.function, value: timer.value, mask: CallMask::Inherited };
+            call_in_thread(call, (&raw const attributes).cast());
+        } else {
+            state().timers.caller_waits = true;
+            wait(me, Event::new(EventKind::Sleep, 0), Wait::Event, NEVER);
+            state().timers.caller_waits = false;
+        }
+    }
+    true
 }
 
 unsafe fn give(to: *mut itimerspec, (left, interval): (u64, u64)) {
@@ -234,7 +145,7 @@ unsafe fn set(me: ThreadId, name: *mut c_void, flags: c_int, new: *const itimers
 interpose! {
     /// A timer on the virtual clock, or one of the kernel's, which is reported as uncontrolled.
     fn timer_create(clock: c_int, event: *const SignalEvent, name: *mut *mut c_void) -> c_int |me| {
-        if let Some(error) = make(clock, event, name) {
+        if let Some(error) = make(me, clock, event, name) {
             return if error == 0 { 0 } else { fail(error) };
         }
         if event.as_ref().is_some_and(|event| event.kind == libc::SIGEV_THREAD_ID) {

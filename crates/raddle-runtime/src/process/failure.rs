@@ -207,6 +207,8 @@ fn report(scheduler: &Scheduler, t: ThreadId, running: ThreadId) -> ThreadReport
         Life::None | Life::Ended if t == running => ThreadState::Enabled,
         Life::None | Life::Ended => ThreadState::Exited,
         Life::Alive if scheduler.enabled.contains(t) => ThreadState::Enabled,
+        // The threads that perform asynchronous requests are not outside.
+        Life::Alive if pending.kind == EventKind::RequestWait => ThreadState::Blocked,
         Life::Alive if matches!(thread.wait.get(), Wait::Polled(_)) => ThreadState::Outside,
         Life::Alive => ThreadState::Blocked,
     };

@@ -49,8 +49,6 @@ pub struct Timers {
     pub caller: u32,
     /// It waits for something to do.
     pub caller_waits: bool,
-    /// What threads that have not started are to call, and with which value.
-    pub starts: [(usize, usize); MOST],
 }
 
 /// More timers than that are the kernel's.

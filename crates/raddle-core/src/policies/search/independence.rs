@@ -47,7 +47,7 @@ fn touches(kind: EventKind) -> Touches {
         AtomicStore | AtomicModify | VolatileStore | Store | FutexWait => Touches::Writes,
         Detach | Cancel | Yield | Sleep | Clock | FutexWake | FutexRequeue | Read | Write | Accept | Connect | Poll
         | WaitChild | Kill | SigWait | Handler | Fork | ProcessExit | Syscall | Call | Outside | Spin | Return
-        | Woken => Touches::Everything,
+        | Woken | Request | RequestDone | RequestCheck | RequestWait => Touches::Everything,
     }
 }
 
