@@ -23,6 +23,10 @@ fn small() -> Schedule {
         },
         run: 17,
         run_seed: 7,
+        delays: vec![Late {
+            delay: Delay { point: 7, nanoseconds: 10_000_000, thread: 1 },
+            place: Some("bank.c:31".into()),
+        }],
         sync_functions: vec!["commit".into()],
         stdin: Stdin::Bytes(b"1\n2\n".to_vec()),
         failure: Failure {
@@ -60,8 +64,10 @@ cpus 4
 realtime 1700000000000000000
 max-steps 1000
 yields 10
+lag 100
 dispatch on
-profile steps=0 threads=0 points=0 phase=0 first=0
+delay point=7 nanoseconds=10000000 thread=1 "bank.c:31"
+profile steps=0 threads=0 points=0 phase=0 first=0 delay-points=0
 own-directory off
 sync-function "commit"
 stdin bytes "1\n2\n"
@@ -159,6 +165,7 @@ impl Generator {
             realtime: self.number(),
             max_steps: 1 + self.number() % MAX_DECISIONS,
             yields: 1 + self.below(1_000_000) as u32,
+            lag: self.below(1_000),
             dispatch: self.below(2) == 0,
         }
     }
@@ -195,10 +202,15 @@ impl Generator {
                 points: self.number(),
                 phase: self.number(),
                 first: self.number(),
+                delay_points: self.number(),
             },
             own_directory: self.below(2) == 0,
             sync_functions: self.many(3, Self::text),
             fair_from: self.number(),
+            delays: self.many(3, |g| {
+                let delay = Delay { point: g.number(), nanoseconds: g.number(), thread: g.number() };
+                Late { delay, place: g.many(1, Self::text).pop() }
+            }),
             racing: self.many(3, |some| (some.bytes(), some.number())),
             suppressions: (self.below(2) == 1).then(|| self.bytes()),
             check: self.number() as u32,

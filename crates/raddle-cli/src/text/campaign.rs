@@ -15,7 +15,7 @@ use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
 
 use super::search::bound_text;
-use super::{command_line, racing, search, worth};
+use super::{command_line, late, racing, search, worth};
 
 /// The most threads that are shown.
 const THREADS: usize = 32;
@@ -149,6 +149,10 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount) -> fmt::Result {
         let runs = count(tally.fair_runs, "run");
         fact("fair", format!("a fair schedule took over in {runs}, because there seemed to be no progress"))?;
     }
+    if tally.delayed_runs > 0 {
+        let (runs, lag) = (count(tally.delayed_runs, "run"), plan.settings.lag);
+        fact("late", format!("threads that could run were late in {runs}, by {lag} ms in all at most (--lag)"))?;
+    }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
     }
@@ -233,6 +237,9 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
         write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }
     writeln!(out)?;
+    if let Some(needs) = late::needs(&failure.delays) {
+        writeln!(out, "  {needs}")?;
+    }
     write_threads(out, &failure.threads)?;
     write_said(out, &failure.said)?;
     match &finding.schedule {

@@ -8,7 +8,7 @@ use raddle_engine::replay::Replayed;
 use raddle_engine::run::report::Divergence;
 use raddle_report::words::number;
 
-use super::campaign;
+use super::{campaign, late};
 
 /// A replay for a person.
 pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
@@ -25,6 +25,9 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{verdict}");
+    if let Some(needs) = late::needs(&replayed.replay.recorded.delays).filter(|_| replayed.again > 0) {
+        let _ = writeln!(out, "it {needs}");
+    }
     if replayed.again == 0 && !replayed.replay.differences.is_empty() {
         let _ = writeln!(out, "but this is not what was recorded, so the failure may be there still:");
         for difference in &replayed.replay.differences {

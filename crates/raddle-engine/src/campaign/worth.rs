@@ -176,7 +176,7 @@ impl Worth {
             self.last = Some((told, (k, depths)));
             if counts.guard_fired > 0 {
                 self.guarded += 1;
-            } else {
+            } else if counts.delays == 0 {
                 self.trials.add(k, depths);
             }
         }
