@@ -6,7 +6,9 @@
 //!
 //! Only a point at which such a deadline is pending can have a delay: a *delay point*. Half of the runs have no delay;
 //! the others have one to three, at delay points that are drawn uniformly over as many as earlier runs had. All of it
-//! comes from a random stream of its own ([`Draw`]), so that policies draw what they would draw without delays.
+//! comes from a random stream of its own ([`Draw`]), so that policies draw what they would draw without delays. After half
+//! of the delays the late threads stay behind: others go on until none of them can, or until they only wait for a late
+//! one. After the other half the policy decides at once whether a late thread overtakes after all.
 
 use crate::rng::Rng;
 
@@ -100,15 +102,16 @@ impl Draw {
         self.at[..self.count].get(self.next).copied()
     }
 
-    /// At delay point number `point`, with at least one deadline to choose from: which of them comes now, if any.
-    pub fn at(&mut self, point: u64, deadlines: usize) -> Option<usize> {
+    /// At delay point number `point`, with at least one deadline to choose from: which of them comes now, if any, and
+    /// whether the late threads stay behind.
+    pub fn at(&mut self, point: u64, deadlines: usize) -> Option<(usize, bool)> {
         let mut is_here = false;
         // Several that fall on one point are one.
         while self.next().is_some_and(|next| next <= point) {
             self.next += 1;
             is_here = true;
         }
-        is_here.then(|| self.rng.below(deadlines as u64) as usize)
+        is_here.then(|| (self.rng.below(deadlines as u64) as usize, self.rng.below(2) == 1))
     }
 }
 
@@ -150,8 +153,9 @@ mod tests {
     #[test]
     fn every_deadline_is_chosen() {
         let chosen = |seed| (1..=9).find_map(|point| Draw::new(seed, 9).at(point, 4));
-        let seen: Vec<_> = (0..200).filter_map(chosen).collect();
-        assert!((0..4).all(|k| seen.contains(&k)) && seen.iter().all(|&k| k < 4), "{seen:?}");
+        let seen: Vec<_> = (0..400).filter_map(chosen).collect();
+        let all = (0..4).flat_map(|k| [(k, false), (k, true)]);
+        assert!(all.clone().all(|it| seen.contains(&it)) && seen.iter().all(|&(k, _)| k < 4), "{seen:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use raddle_schedule::Late;
 use super::executor::{JobEnd, Look};
 use super::report::{Counts, Failure, RunReport, Serial, Verdict};
 use super::runner::Runner;
-use super::threads::ThreadView;
+use super::threads::{ThreadView, NOT_STARTED};
 use super::Assignment;
 
 /// The most runs that look for smaller delays.
@@ -142,6 +142,9 @@ pub fn locate(failure: &mut Failure, looks: &[Look]) {
 
 /// The file and the line, or the function.
 fn place(view: &ThreadView) -> Option<String> {
+    if view.state == NOT_STARTED {
+        return Some("its start".to_string());
+    }
     let source = view.frames.first().and_then(|frame| Some((frame.file.as_ref()?, frame.line?)));
     match source {
         Some((file, line)) => Some(format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))),

@@ -134,7 +134,11 @@ impl Scheduler {
                 (follow.choose(&point), follow.diverged, 0)
             }
             _ if self.run_kind == RunKind::WarmUp => (point.unpreempted(), None, 0),
-            Decider::Explore(guard) => (guard.choose(&point), None, guard.fired),
+            Decider::Explore(guard) => {
+                let (chosen, fired) = (guard.choose(&point), guard.fired);
+                let chosen = if self.holds_back() { self.before_late(me, chosen) } else { chosen };
+                return self.count_step(chosen, step, fired);
+            }
             Decider::Replay(replay) => (replay.choose(&point), replay.diverged, 0),
             Decider::ParallelReplay(order) => (order.choose(&point), None, 0),
         };
@@ -394,6 +398,7 @@ impl Scheduler {
             || control::parallel()
             || self.futile != 0
             || self.is_fair
+            || self.holds_back()
             || self.run_kind != RunKind::Counted
             || !self.enabled.contains(me)
         {

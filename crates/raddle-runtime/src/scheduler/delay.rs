@@ -17,6 +17,9 @@ use super::Scheduler;
 use crate::control;
 use crate::process::failure;
 
+/// The most points for which late threads stay behind.
+const BEHIND: u64 = 1_000;
+
 /// What decides whether a delay comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
@@ -48,6 +51,8 @@ pub struct Delays {
     followed: usize,
     /// The last point that was a delay point.
     last_point: u64,
+    /// The point up to which the late threads stay behind.
+    behind_until: u64,
 }
 
 impl Delays {
@@ -76,6 +81,7 @@ impl Delays {
             given_count: if given { (settings.delay_count as usize).min(MOST) } else { 0 },
             followed: 0,
             last_point: 0,
+            behind_until: 0,
         }
     }
 
@@ -147,8 +153,11 @@ impl Scheduler {
         if self.results().delay_count as usize == MOST {
             return;
         }
-        if let Some(nanoseconds) = self.chosen_delay(point, &deadlines) {
+        if let Some((nanoseconds, behind)) = self.chosen_delay(point, &deadlines) {
             self.delay(me, point, nanoseconds);
+            if behind {
+                self.delays.behind_until = point + BEHIND;
+            }
         }
     }
 
@@ -173,16 +182,17 @@ impl Scheduler {
         (deadlines.count > 0).then_some(deadlines)
     }
 
-    /// By how much threads are late at this point.
-    fn chosen_delay(&mut self, point: u64, deadlines: &Deadlines) -> Option<u64> {
+    /// By how much threads are late at this point, and whether they stay behind.
+    fn chosen_delay(&mut self, point: u64, deadlines: &Deadlines) -> Option<(u64, bool)> {
         let (number, now) = (self.results().delay_points, self.clock.now());
-        let chosen = match self.delays.source {
-            Source::Nothing => None,
-            Source::Drawn => self.delays.draw.at(number, deadlines.count),
-            Source::Search => self.searched_delay(deadlines.count),
-            Source::Given => return self.delays.follow(point),
+        let (chosen, behind) = match self.delays.source {
+            Source::Nothing => return None,
+            Source::Drawn => self.delays.draw.at(number, deadlines.count)?,
+            Source::Search => (self.searched_delay(deadlines.count)?, false),
+            // A list shows the least that is needed, so nothing is left to chance.
+            Source::Given => return self.delays.follow(point).map(|nanoseconds| (nanoseconds, true)),
         };
-        chosen.map(|k| deadlines.at[k.min(deadlines.count - 1)].saturating_sub(now))
+        Some((deadlines.at[chosen.min(deadlines.count - 1)].saturating_sub(now), behind))
     }
 
     #[cold]
@@ -204,9 +214,35 @@ impl Scheduler {
         results.delay_count += 1;
         // Two delays at one point make two schedules, whatever threads do next.
         results.hash = Scheduler::hash(Scheduler::hash(results.hash, u32::MAX), (nanoseconds / 1_000) as u32);
+        for i in 0..self.created {
+            self.threads[i].is_late = self.enabled.contains(ThreadId(i as u16));
+        }
         self.delays.lag.spend(nanoseconds);
         self.clock.pass_time(nanoseconds);
         self.expire();
+    }
+
+    /// Whether threads may have to stay behind at the next decisions.
+    #[inline(always)]
+    pub(super) fn holds_back(&self) -> bool {
+        self.delays.behind_until != 0
+    }
+
+    /// The thread that goes on in the place of a late one that the policy has chosen, at a point of `me`.
+    #[cold]
+    pub(super) fn before_late(&mut self, me: ThreadId, chosen: ThreadId) -> ThreadId {
+        let waits = self.threads[me.index()].spins > 0 || self.results().points > self.delays.behind_until;
+        let in_time = |t: &ThreadId| !self.threads[t.index()].is_late;
+        let other = (0..self.enabled.len()).filter_map(|k| self.enabled.nth(k)).find(in_time);
+        match other.filter(|_| !waits) {
+            Some(_) if in_time(&chosen) => chosen,
+            Some(_) if in_time(&me) && self.enabled.contains(me) => me,
+            Some(other) => other,
+            None => {
+                self.delays.behind_until = 0;
+                chosen
+            }
+        }
     }
 
     /// Notes for a search that deadlines could have come, if that was so.
