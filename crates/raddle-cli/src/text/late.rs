@@ -12,16 +12,16 @@ pub fn needs(delays: &[Late]) -> Option<String> {
     (!all.is_empty()).then(|| format!("needs {}", all.join(", and ")))
 }
 
-/// A duration as a person would say it: with two digits at most, rounded up, since less would not do.
+/// A duration as a person would say it, with about two digits.
 fn duration(nanoseconds: u64) -> String {
     let (unit, name) = match nanoseconds {
         0..1_000_000 => (1_000, "µs"),
         1_000_000..10_000_000_000 => (1_000_000, "ms"),
         _ => (1_000_000_000, "s"),
     };
-    match (nanoseconds as f64 / unit as f64 * 10.0).ceil() / 10.0 {
+    match (nanoseconds as f64 / unit as f64 * 10.0).round() / 10.0 {
         small if small < 10.0 => format!("{small} {name}"),
-        large => format!("{} {name}", large.ceil()),
+        large => format!("{} {name}", large.round()),
     }
 }
 

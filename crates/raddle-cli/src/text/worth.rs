@@ -9,7 +9,7 @@ const TELLING: u64 = 20;
 /// The bound in words, when it says something to who reads a report.
 pub fn bound_text(worth: &Worth) -> Option<String> {
     let bound = &worth.bound;
-    let all = bound.runs + bound.left_out_for_guard + bound.left_out_for_steps;
+    let all = bound.runs + bound.left_out_for_guard + bound.left_out_for_delays + bound.left_out_for_steps;
     if all == 0 {
         return None;
     }

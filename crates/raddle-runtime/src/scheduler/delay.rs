@@ -206,7 +206,7 @@ impl Scheduler {
     fn delay(&mut self, me: ThreadId, point: u64, nanoseconds: u64) {
         let late = if self.enabled.contains(me) { me } else { self.enabled.first().unwrap_or(me) };
         if self.settings().flags & flag::LOOK_AT_DELAYS != 0 {
-            failure::look(self, late);
+            failure::look(self, me);
         }
         let delay = Delay { point, nanoseconds, thread: late.0.into() };
         let results = self.results();
