@@ -10,6 +10,7 @@ use raddle_protocol::Points;
 use raddle_engine::campaign::{End, Finding};
 use raddle_engine::report::search::{exhausted, lacks_so_far};
 use raddle_engine::report::{racing as places, worth as value, Summary};
+use raddle_engine::run::lateness::are_least;
 use raddle_engine::run::said::Said;
 use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
@@ -237,8 +238,9 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, paint: Pa
         write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }
     writeln!(out)?;
-    if let Some(needs) = late::needs(&failure.delays) {
-        writeln!(out, "  {needs}")?;
+    let are_least = are_least(s.plan.policy.descriptor, s.plan.check.is_some(), failure.kind);
+    if let Some(text) = late::text(&failure.delays, are_least) {
+        writeln!(out, "  {text}")?;
     }
     write_threads(out, &failure.threads)?;
     write_said(out, &failure.said)?;

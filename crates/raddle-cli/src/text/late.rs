@@ -2,14 +2,17 @@
 
 use raddle_schedule::Late;
 
-/// What a failure needs to happen; `None`: no thread has to be late.
-pub fn needs(delays: &[Late]) -> Option<String> {
+/// What a failure needs to happen, or, where smaller delays were not looked for, what it happened with; `None`: no
+/// thread was late.
+pub fn text(delays: &[Late], are_least: bool) -> Option<String> {
     let each = |late: &Late| {
         let place = late.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-        format!("t{} to be {} late{place}", late.delay.thread, duration(late.delay.nanoseconds))
+        let to_be = if are_least { "to be " } else { "" };
+        format!("t{} {to_be}{} late{place}", late.delay.thread, duration(late.delay.nanoseconds))
     };
     let all: Vec<_> = delays.iter().map(each).collect();
-    (!all.is_empty()).then(|| format!("needs {}", all.join(", and ")))
+    let needs = if are_least { "needs" } else { "happened with" };
+    (!all.is_empty()).then(|| format!("{needs} {}", all.join(", and ")))
 }
 
 /// A duration as a person would say it, with about two digits.
@@ -36,10 +39,12 @@ mod tests {
             delay: Delay { point: 7, nanoseconds, thread: 1 },
             place: place.map(String::from),
         };
-        assert_eq!(needs(&[]), None);
-        let one = needs(&[late(9_997_000, Some("worker.cc:31"))]);
+        assert_eq!(text(&[], true), None);
+        let one = text(&[late(9_997_000, Some("worker.cc:31"))], true);
         assert_eq!(one.as_deref(), Some("needs t1 to be 10 ms late at worker.cc:31"));
-        let two = needs(&[late(2_500_000, None), late(7_000, Some("main.rs:4"))]);
+        let not_least = text(&[late(9_997_000, Some("its start"))], false);
+        assert_eq!(not_least.as_deref(), Some("happened with t1 10 ms late at its start"));
+        let two = text(&[late(2_500_000, None), late(7_000, Some("main.rs:4"))], true);
         assert_eq!(two.as_deref(), Some("needs t1 to be 2.5 ms late, and t1 to be 7 µs late at main.rs:4"));
     }
 }

@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use raddle_core::Decision;
 use raddle_engine::campaign::Finding;
-use raddle_engine::replay::Replayed;
+use raddle_engine::replay::{Replay, Replayed};
+use raddle_engine::run::lateness::are_least;
 use raddle_engine::run::report::Divergence;
 use raddle_report::words::number;
+use raddle_report::FailureKind;
 
 use super::{campaign, late};
 
@@ -25,8 +27,8 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{verdict}");
-    if let Some(needs) = late::needs(&replayed.replay.recorded.delays).filter(|_| replayed.again > 0) {
-        let _ = writeln!(out, "it {needs}");
+    if let Some(text) = delays(replayed.replay).filter(|_| replayed.again > 0) {
+        let _ = writeln!(out, "it {text}");
     }
     if replayed.again == 0 && !replayed.replay.differences.is_empty() {
         let _ = writeln!(out, "but this is not what was recorded, so the failure may be there still:");
@@ -54,6 +56,13 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
         }
     }
     out
+}
+
+/// Which threads were late in the recorded run.
+fn delays(replay: &Replay) -> Option<String> {
+    let recorded = &replay.recorded;
+    let kind = FailureKind::from_name(&recorded.failure.kind)?;
+    late::text(&recorded.delays, are_least(replay.plan.policy.descriptor, recorded.check != 0, kind))
 }
 
 fn write_finding(out: &mut String, finding: &Finding) {

@@ -7,7 +7,10 @@ use raddle_report::words::{count, number};
 pub fn title(exhausted: &Exhausted, policy: &str) -> String {
     let bounds = [
         exhausted.bound.map(|bound| bound_text(policy, bound)),
-        exhausted.delays.filter(|&delays| delays > 0).map(|delays| format!("{} in time", count(delays.into(), "delay"))),
+        exhausted
+            .delays
+            .filter(|&delays| delays > 0)
+            .map(|delays| format!("{} in time", count(delays.into(), "delay"))),
     ];
     let bounds: Vec<_> = bounds.into_iter().flatten().collect();
     let within = (!bounds.is_empty()).then(|| format!(" with at most {}", bounds.join(" and ")));
@@ -48,10 +51,7 @@ mod tests {
         let some = Exhausted { bound: Some(2), ..all(false) };
         assert_eq!(title(&some, "ipb"), "all 20 schedules with at most 2 preemptions explored");
         let late = Exhausted { delays: Some(1), ..some };
-        assert_eq!(
-            title(&late, "ipb"),
-            "all 20 schedules with at most 2 preemptions and 1 delay in time explored"
-        );
+        assert_eq!(title(&late, "ipb"), "all 20 schedules with at most 2 preemptions and 1 delay in time explored");
         assert_eq!(title(&Exhausted { delays: Some(0), ..all(false) }, "dfs"), "all 20 schedules explored");
         assert_eq!(bound_text("idb", 1), "1 delay");
         assert_eq!(bound_text("own", 1), "a bound of 1");

@@ -9,7 +9,8 @@ const TELLING: u64 = 20;
 /// The bound in words, when it says something to who reads a report.
 pub fn bound_text(worth: &Worth) -> Option<String> {
     let bound = &worth.bound;
-    let all = bound.runs + bound.left_out_for_guard + bound.left_out_for_delays + bound.left_out_for_steps;
+    let left_out = [bound.left_out_for_guard, bound.left_out_for_delays.unwrap_or(0), bound.left_out_for_steps];
+    let all = bound.runs + left_out.iter().sum::<u64>();
     if all == 0 {
         return None;
     }

@@ -70,11 +70,7 @@ fn failure(finding: &Finding) -> Failure {
 }
 
 fn late(late: &Late) -> Delay {
-    Delay {
-        thread: late.delay.thread,
-        milliseconds: late.delay.nanoseconds as f64 / 1e6,
-        place: late.place.clone(),
-    }
+    Delay { thread: late.delay.thread, milliseconds: late.delay.nanoseconds as f64 / 1e6, place: late.place.clone() }
 }
 
 fn thread(view: &ThreadView) -> Thread {

@@ -89,7 +89,7 @@ fn bound(s: &Summary<'_>) -> Bound {
         guard,
         runs,
         left_out_for_guard: worth.guarded,
-        left_out_for_delays: worth.late,
+        left_out_for_delays: Some(worth.late),
         left_out_for_steps,
         depths: depths.collect(),
     }

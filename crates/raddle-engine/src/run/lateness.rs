@@ -4,6 +4,7 @@
 //! same, but with a list of delays in place of those that the seed draws. What counts is that the same failure happens
 //! (its kind and its place); the decisions of that run are the schedule.
 
+use raddle_core::policy::{Descriptor, Kind};
 use raddle_core::{delays, Delay};
 use raddle_report::FailureKind;
 use raddle_schedule::Late;
@@ -30,11 +31,17 @@ struct Search<'a> {
     found: Option<(Failure, Counts)>,
 }
 
+/// Whether smaller delays are looked for. The next run of a search would be another one, what a check leaves behind may
+/// change its runs, a run that hangs would hang again for as long, and a run with one race may have others.
+pub fn are_least(policy: &Descriptor, in_check: bool, kind: FailureKind) -> bool {
+    let repeatable = policy.kind == Kind::Sampling && !in_check;
+    repeatable && kind != FailureKind::Timeout && kind != FailureKind::Race
+}
+
 /// Finds the smallest delays with which a failure happens.
-pub fn reduce(runner: &mut Runner<'_>, report: &mut RunReport, assignment: &Assignment) -> Result<(), JobEnd> {
+pub(crate) fn reduce(runner: &mut Runner<'_>, report: &mut RunReport, assignment: &Assignment) -> Result<(), JobEnd> {
     let Verdict::Failed(failure) = &mut report.verdict else { return Ok(()) };
-    // A run that hangs would hang again, for as long.
-    if failure.delays.is_empty() || failure.log.is_none() || failure.kind == FailureKind::Timeout {
+    if failure.delays.is_empty() || failure.log.is_none() {
         return Ok(());
     }
     let first: Vec<_> = failure.delays.iter().map(|late| late.delay).collect();
@@ -42,7 +49,7 @@ pub fn reduce(runner: &mut Runner<'_>, report: &mut RunReport, assignment: &Assi
     let mut search = Search { run: report.run, assignment, kind, place, tries: 0, found: None };
     let fewer = subsets(&first).into_iter();
     for delays in fewer {
-        if search.fails_with(runner, &delays)? {
+        if search.tries < TRIES && search.fails_with(runner, &delays)? {
             break;
         }
     }
@@ -69,6 +76,10 @@ impl Search<'_> {
         let report = runner.run_delayed(self.run, self.assignment, delays)?;
         let counts = report.counts;
         let Verdict::Failed(again) = report.verdict else { return Ok(false) };
+        if again.kind == FailureKind::Timeout {
+            // More like it would take too long.
+            self.tries = TRIES;
+        }
         let same = again.kind == self.kind && again.place == self.place && again.log.is_some() && !again.log_is_full;
         if same {
             self.found = Some((*again, counts));
@@ -130,7 +141,7 @@ fn rounded(number: u64) -> u64 {
 }
 
 /// Says where the threads were that were late.
-pub fn locate(failure: &mut Failure, looks: &[Look]) {
+pub(crate) fn locate(failure: &mut Failure, looks: &[Look]) {
     if looks.len() != failure.delays.len() {
         return;
     }
@@ -153,7 +164,7 @@ fn place(view: &ThreadView) -> Option<String> {
 }
 
 /// The delays of a run, of which nothing else is known yet.
-pub fn of(results: &raddle_protocol::Results) -> Vec<Late> {
+pub(crate) fn of(results: &raddle_protocol::Results) -> Vec<Late> {
     let had = (results.delay_count as usize).min(delays::MOST);
     results.delays[..had].iter().map(|&delay| Late { delay, place: None }).collect()
 }
@@ -178,7 +189,8 @@ mod tests {
     fn delays_of_about_the_same_size_are_tried_together() {
         let possible = [(9, 60_000_000), (4, 10_000_000), (5, 9_999_000), (6, 9_998_000), (7, 1_000_000)];
         let groups = groups(possible.map(|(point, size)| delay(point, size)).to_vec(), 60_000_000);
-        let points: Vec<Vec<u64>> = groups.iter().map(|group| group.iter().map(|delay| delay.point).collect()).collect();
+        let points: Vec<Vec<u64>> =
+            groups.iter().map(|group| group.iter().map(|delay| delay.point).collect()).collect();
         assert_eq!(points, [vec![7], vec![4, 5, 6]]);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) mod calls;
 pub(crate) mod classify;
 pub(crate) mod executor;
 pub mod frames;
-pub(crate) mod lateness;
+pub mod lateness;
 pub(crate) mod launch;
 pub(crate) mod library_waits;
 pub(crate) mod observed;

@@ -199,14 +199,14 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Finds the smallest delays with which the run fails, and where threads are late then. The next run of a search
-    /// would be another one, and what a check leaves behind may change its runs.
+    /// Finds the smallest delays with which the run fails, and where threads are late then.
     fn with_least_delays(&mut self, report: &mut RunReport, assignment: &Assignment) -> Result<(), JobEnd> {
         let plan = self.plan;
-        if !plan.inspect || plan.check.is_some() || plan.recording.is_some() || report.failure().is_none() {
+        let Some(failure) = report.failure() else { return Ok(()) };
+        if !plan.inspect || plan.check.is_some() || plan.recording.is_some() {
             return Ok(());
         }
-        if !plan.searches() {
+        if lateness::are_least(plan.policy.descriptor, false, failure.kind) {
             lateness::reduce(self, report, assignment)?;
         }
         let counts = report.counts;

@@ -13,6 +13,7 @@ use raddle_protocol::trace::DELAYS;
 use raddle_protocol::Settings;
 
 use super::decide::RunKind;
+use super::timers::Entry;
 use super::Scheduler;
 use crate::control;
 use crate::process::failure;
@@ -144,9 +145,16 @@ impl Scheduler {
             self.note_deadlines();
         }
         let point = self.results().points;
-        let Some(deadlines) = self.delay_point(point, self.clock.now()) else { return };
+        if !self.is_delay_point(point, self.clock.now()) {
+            return;
+        }
         self.delays.last_point = point;
         self.results().delay_points += 1;
+        let number = self.results().delay_points;
+        if !self.delays.notes && !self.delays.may_come(point, number) {
+            return;
+        }
+        let deadlines = self.deadlines();
         if self.delays.notes {
             self.note_delays(point, &deadlines);
         }
@@ -161,25 +169,33 @@ impl Scheduler {
         }
     }
 
-    /// The deadlines that can come at this point although threads can run; `None`: there is none, or time must not pass.
+    /// Whether a deadline can come at this point although threads can run.
     #[inline]
-    fn delay_point(&self, point: u64, now: u64) -> Option<Deadlines> {
+    fn is_delay_point(&self, point: u64, now: u64) -> bool {
         let reach = now + self.delays.lag.left();
-        let (first, _) = self.timers.first()?;
-        if first > reach || self.delays.source == Source::Nothing || point == self.delays.last_point || self.is_fair {
-            return None;
+        let is_near = self.timers.first().is_some_and(|(first, _)| first <= reach);
+        if !is_near || self.delays.source == Source::Nothing || point == self.delays.last_point || self.is_fair {
+            return false;
         }
         if self.open_world || self.is_open_to_outside() || control::parallel() {
-            return None;
+            return false;
         }
+        self.timers.entries().iter().any(|entry| self.can_come(entry, reach))
+    }
+
+    /// Whether a deadline lies before `reach` and its thread needs it: one that can go on does not.
+    #[inline]
+    fn can_come(&self, entry: &Entry, reach: u64) -> bool {
+        entry.deadline <= reach && !self.enabled.contains(ThreadId(entry.thread))
+    }
+
+    /// The deadlines that can come at a delay point.
+    fn deadlines(&self) -> Deadlines {
+        let reach = self.clock.now() + self.delays.lag.left();
         let mut deadlines = Deadlines::default();
-        for entry in self.timers.entries() {
-            // A thread that can go on needs no deadline for that.
-            if entry.deadline <= reach && !self.enabled.contains(ThreadId(entry.thread)) {
-                deadlines.add(entry.deadline);
-            }
-        }
-        (deadlines.count > 0).then_some(deadlines)
+        let near = self.timers.entries().iter().filter(|entry| self.can_come(entry, reach));
+        near.for_each(|entry| deadlines.add(entry.deadline));
+        deadlines
     }
 
     /// By how much threads are late at this point, and whether they stay behind.
@@ -302,7 +318,7 @@ impl Scheduler {
         let (now, points) = (self.clock.now(), self.results().points);
         while first < last {
             let middle = first + (last - first) / 2;
-            if self.delay_point(points + middle, now + self.clock.points_take(middle)).is_some() {
+            if self.is_delay_point(points + middle, now + self.clock.points_take(middle)) {
                 last = middle;
             } else {
                 first = middle + 1;
@@ -316,6 +332,16 @@ impl Scheduler {
 }
 
 impl Delays {
+    /// Whether there can be a delay at a delay point.
+    fn may_come(&self, point: u64, number: u64) -> bool {
+        match self.source {
+            Source::Nothing => false,
+            Source::Drawn => self.draw.next().is_some_and(|next| next <= number),
+            Source::Given => self.next_given().is_some_and(|next| next <= point),
+            Source::Search => true,
+        }
+    }
+
     fn next_given(&self) -> Option<u64> {
         self.given[..self.given_count].get(self.followed).map(|delay| delay.point)
     }
@@ -325,5 +351,33 @@ impl Delays {
         self.next_given().filter(|&next| next <= point)?;
         self.followed += 1;
         Some(self.given[self.followed - 1].nanoseconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deadlines(of: &[u64]) -> Vec<u64> {
+        let mut all = Deadlines::default();
+        of.iter().for_each(|&deadline| all.add(deadline));
+        all.at[..all.count].to_vec()
+    }
+
+    #[test]
+    fn the_earliest_deadlines_are_kept_each_once() {
+        assert_eq!(deadlines(&[5, 3, 5, 9, 3]), [3, 5, 9]);
+        assert_eq!(deadlines(&[9, 8, 7, 6, 5, 4, 3, 2, 1, 1, 10]), [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn a_given_delay_is_due_once() {
+        // SAFETY: documented as valid when zeroed.
+        let mut delays: Delays = unsafe { core::mem::zeroed() };
+        delays.given[..2].copy_from_slice(&[4, 9].map(|point| Delay { point, nanoseconds: 10 * point, thread: 0 }));
+        delays.given_count = 2;
+        let due: Vec<_> = (1..12).filter_map(|point| delays.follow(point).map(|time| (point, time))).collect();
+        assert_eq!(due, [(4, 40), (9, 90)]);
+        assert_eq!(delays.next_given(), None);
     }
 }

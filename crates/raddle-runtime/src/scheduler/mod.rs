@@ -35,8 +35,8 @@ use crate::signals::lend::lent;
 use crate::switch::gate;
 use clock::{Clock, NEVER};
 use decide::Decider;
-use delay::Delays;
 pub use decide::RunKind;
+use delay::Delays;
 use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
