@@ -119,8 +119,8 @@ mod tests {
 
     /// What the bounds below are about.
     const SCOPE: &str = ", of bugs that show at the up to 120 points raddle saw: locks and calls; atomics and memory \
-                         accesses are not seen: build with raddle cc; early time-outs, spurious wake-ups and weak \
-                         memory are not explored";
+                         accesses are not seen: build with raddle cc; spurious wake-ups and weak memory are \
+                         not explored";
 
     /// A bound without what it is about, which it must have.
     fn bound_without_scope(worth: &Worth) -> String {
