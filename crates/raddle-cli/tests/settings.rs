@@ -31,6 +31,7 @@ fn words(setting: Setting) -> &'static [&'static str] {
         Setting::Realtime => &[],
         Setting::MaxSteps => &["--max-steps", "4321"],
         Setting::Yields => &["--yields", "3"],
+        Setting::Lag => &["--lag", "50"],
         Setting::Dispatch => &["--no-dispatch"],
     }
 }

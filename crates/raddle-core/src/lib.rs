@@ -8,6 +8,7 @@
 //! | `policy` | the contract of a policy |
 //! | `policies` | the policies, one file each |
 //! | `decorators` | policies around policies: record, replay, guard |
+//! | `delays` | time that passes although threads could run |
 //! | `event`, `thread`, `enabled` | what a thread is about to do, which thread it is, and who could go on |
 //! | `lessons` | what a policy is told of earlier runs |
 //! | `rng` | the one random generator |
@@ -16,6 +17,7 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod decorators;
+pub mod delays;
 pub mod enabled;
 pub mod event;
 pub mod lessons;
@@ -28,6 +30,7 @@ pub mod thread;
 mod toy;
 
 pub use decorators::replay::Decision;
+pub use delays::Delay;
 pub use enabled::EnabledSet;
 pub use event::{Event, EventKind};
 pub use policy::{Point, Policy};

@@ -54,7 +54,7 @@ pub fn built(descriptor: &Descriptor) -> Box<dyn Policy> {
 
 /// Nothing is known of earlier runs.
 pub const UNKNOWN: Known<'static> =
-    Known { profile: Profile { steps: 0, threads: 0, points: 0, phase: 0, first: 0 }, lessons: None };
+    Known { profile: Profile { steps: 0, threads: 0, points: 0, phase: 0, first: 0, delay_points: 0 }, lessons: None };
 
 /// What is known of earlier runs.
 #[derive(Clone, Copy)]

@@ -58,6 +58,8 @@ pub struct Options {
     pub max_steps: Option<u64>,
     /// See [`RunSettings::yields`].
     pub yields: u32,
+    /// See [`RunSettings::lag`].
+    pub lag: u64,
     /// How many CPUs the program is told that there are.
     pub cpus: u32,
     /// Whether system calls outside libc's functions are trapped.
@@ -110,6 +112,7 @@ impl Default for Options {
             max_steps: None,
             yields: RunSettings::YIELDS,
             cpus: RunSettings::CPUS,
+            lag: RunSettings::LAG,
             dispatch: true,
             coverage: Coverage::Some,
             out: DEFAULT_OUT.into(),
@@ -151,6 +154,7 @@ impl Options {
         within("jobs", self.jobs, 1, MAX_JOBS)?;
         within("max-steps", self.max_steps(), 1, MAX_DECISIONS)?;
         within("yields", self.yields, 1, 1_000_000)?;
+        within("lag", self.lag, 0, 86_400_000)?;
         within("expect-exit", self.expect.exit, 0, 255)?;
         within("cpus", self.cpus, 1, 1024)?;
         within("guard", self.guard.override_probability, 0.0, 1.0)?;

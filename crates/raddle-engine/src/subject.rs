@@ -203,6 +203,7 @@ impl Subject {
                 realtime: now(),
                 max_steps: options.max_steps(),
                 yields: options.yields,
+                lag: options.lag,
                 dispatch: options.dispatch,
             },
             policy,

@@ -12,7 +12,7 @@
 use raddle_core::decorators::guard;
 use raddle_core::lessons::{Lessons, ObjectUse, OperationClass, OperationPair, ThreadLesson};
 use raddle_core::policy::{Explored, Profile};
-use raddle_core::MAX_THREADS;
+use raddle_core::{Delay, MAX_THREADS};
 
 use crate::check::CheckRequest;
 use crate::control::Control;
@@ -47,7 +47,8 @@ pub const LAYOUT: u64 = layout::all(&[
     ThreadReport::LAYOUT,
     NamedCall::LAYOUT,
     // What is the policies' own.
-    layout_of!(Profile { steps, threads, points, phase, first }),
+    layout_of!(Profile { steps, threads, points, phase, first, delay_points }),
+    layout_of!(Delay { point, nanoseconds, thread }),
     layout_of!(Explored { schedules, redundant, bound, gaps, reduced, fair }),
     layout_of!(guard::Settings { override_probability, lower_probability }),
     layout_of!(Lessons { shares }),

@@ -1,6 +1,7 @@
 //! What a run did.
 
 use raddle_core::policy::Explored;
+use raddle_core::{delays, Delay};
 
 use crate::settings::{Stacks, STACKS};
 use crate::shared;
@@ -18,6 +19,8 @@ pub mod blind_spot {
     pub const ORPHANED: u64 = 1 << 2;
     /// A loop read variables without points.
     pub const SPUN: u64 = 1 << 3;
+    /// A thread waited for a time to come while others could run.
+    pub const DEADLINES: u64 = 1 << 4;
 }
 
 /// How a run ended, as far as the runtime saw it.
@@ -183,6 +186,12 @@ shared! {
         pub log_len: u64,
         /// How often the starvation guard intervened.
         pub guard_fired: u64,
+        /// The delays, and how many there were.
+        pub delays: [Delay; delays::MOST],
+        /// See `delays`.
+        pub delay_count: u64,
+        /// How many [delay points](raddle_core::delays) there were.
+        pub delay_points: u64,
         /// The point from which a fair schedule decided in place of the policy; 0: it never did.
         pub fair_from: u64,
         pub escapes: u64,
@@ -249,6 +258,10 @@ shared! {
         /// As in [`Results`].
         pub guard_fired: u64,
         /// As in [`Results`].
+        pub delay_count: u64,
+        /// As in [`Results`].
+        pub delay_points: u64,
+        /// As in [`Results`].
         pub fair_from: u64,
         /// As in [`Results`].
         pub threads: u32,
@@ -274,6 +287,8 @@ impl From<&Results> for Summary {
             switches: results.switches,
             escapes: results.escapes,
             guard_fired: results.guard_fired,
+            delay_count: results.delay_count,
+            delay_points: results.delay_points,
             fair_from: results.fair_from,
             threads: results.threads,
             cut: 0,

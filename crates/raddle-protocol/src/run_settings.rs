@@ -137,6 +137,8 @@ run_settings! {
     max_steps: u64 = MaxSteps;
     /// After how many polls an OS thread that sleeps in the kernel for a reason outside the model counts as blocked.
     yields: u32 = Yields;
+    /// How many milliseconds may pass in a run while threads can run: see [`raddle_core::delays`].
+    lag: u64 = Lag;
     /// Whether system calls that are made outside libc's functions are trapped.
     dispatch: bool = Dispatch;
 }
@@ -146,6 +148,8 @@ impl RunSettings {
     pub const MAX_STEPS: u64 = 1_000_000;
     /// The number of polls after which a sleeping OS thread counts as blocked, unless asked otherwise.
     pub const YIELDS: u32 = 10;
+    /// The lag, unless asked otherwise.
+    pub const LAG: u64 = 100;
     /// The CPUs that a program is told of, unless asked otherwise.
     pub const CPUS: u32 = 4;
 
@@ -160,6 +164,7 @@ impl RunSettings {
             realtime: 0,
             yields: RunSettings::YIELDS,
             cpus: RunSettings::CPUS,
+            lag: RunSettings::LAG,
             dispatch: true,
             fail_on_race: false,
         }

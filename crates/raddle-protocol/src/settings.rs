@@ -1,7 +1,7 @@
 //! What raddle asks of the runs of a target.
 
 use raddle_core::policy::Profile;
-use raddle_core::rng;
+use raddle_core::{delays, rng, Delay};
 
 use crate::run_settings::RunSettings;
 use crate::shared;
@@ -41,6 +41,12 @@ pub mod flag {
     pub const NO_REPEAT: u32 = 1 << 15;
     /// Note which thread has taken which lock that is a word in memory.
     pub const LOCK_WORDS: u32 = 1 << 15;
+    /// The run has the [`Settings::delays`](super::Settings::delays), and no others.
+    pub const GIVEN_DELAYS: u32 = 1 << 16;
+    /// Stop at each delay until the command line has looked at the threads.
+    pub const LOOK_AT_DELAYS: u32 = 1 << 17;
+    /// Note where delays were possible, in [`Trace::delays`](crate::trace::Trace::delays).
+    pub const NOTE_DELAYS: u32 = 1 << 18;
 }
 
 /// Which operations of an instrumented program are schedule points, in [`RunSettings::points`].
@@ -120,6 +126,10 @@ shared! {
         pub log_capacity: u64,
         /// Decisions to follow.
         pub replay_len: u64,
+        /// With [`flag::GIVEN_DELAYS`]: the delays of the run, and how many there are.
+        pub delays: [Delay; delays::MOST],
+        /// See `delays`.
+        pub delay_count: u64,
         /// With [`flag::REPLAY`]: the point from which a fair schedule decided; 0: none did.
         pub fair_from: u64,
         /// Bytes at the end of the block for the state of a policy that outlives its runs; 0: it does not.

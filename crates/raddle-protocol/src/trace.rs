@@ -1,11 +1,14 @@
 //! What later runs can learn from a run beyond its decisions.
 
-use raddle_core::MAX_THREADS;
+use raddle_core::{Delay, MAX_THREADS};
 
 use crate::shared;
 
 /// Points whose threads are noted.
 pub const POINT_THREADS: usize = 1 << 16;
+
+/// Delays that were possible and are noted.
+pub const DELAYS: usize = 1 << 10;
 
 /// Steps whose objects are noted.
 pub const OBJECTS: usize = 1 << 16;
@@ -24,5 +27,10 @@ shared! {
         pub points: u64,
         /// The threads that passed them, whether there was anything to decide or not, as far as there is room.
         pub point_threads: [u16; POINT_THREADS],
+        /// With [`NOTE_DELAYS`](crate::settings::flag::NOTE_DELAYS): delays that were possible, with no thread. When there
+        /// is no room left, every other one goes.
+        pub delays: [Delay; DELAYS],
+        /// How many there are.
+        pub delay_count: u64,
     }
 }

@@ -47,6 +47,9 @@ pub struct Report {
     /// Runs that seemed to make no progress, in which a fair schedule took over from the policy; absent in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_runs: Option<u64>,
+    /// Runs in which threads that could run were late; absent in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_runs: Option<u64>,
     /// Different schedules.
     pub distinct_schedules: u64,
     /// A hash of all schedules in their order: equal when every run took the same steps.
@@ -111,6 +114,9 @@ pub struct Failure {
     /// The bound of the search when it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
+    /// The threads that have to be late for it to happen; absent: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Delay>,
     /// The schedule file, if one was written.
     pub schedule: Option<String>,
     /// The failed assertion, if the program names one.
@@ -118,6 +124,18 @@ pub struct Failure {
     pub assertion: Option<Assertion>,
     /// The threads at that time.
     pub threads: Vec<Thread>,
+}
+
+/// A thread that could run and is late, so that a time comes that another one waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Delay {
+    /// The thread.
+    pub thread: u64,
+    /// How late it is.
+    pub milliseconds: f64,
+    /// Where it is then: a file and a line, or a function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// A failed assertion, in the words of the test framework, of Rust's panic or of `assert`.

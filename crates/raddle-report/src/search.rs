@@ -12,6 +12,9 @@ pub struct Exhausted {
     pub redundant: u64,
     /// The bound up to which all schedules were explored; null: there was no bound.
     pub bound: Option<u32>,
+    /// How often threads that could run were late in a run, at most; absent: no thread waited for a time then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delays: Option<u32>,
     /// Whether schedules were left out that differ only by the order of independent operations.
     pub reduced: bool,
     /// Whether busy-waiting threads had to let others go first: only fair schedules were explored.

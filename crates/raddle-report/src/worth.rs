@@ -32,6 +32,9 @@ pub struct Bound {
     pub runs: u64,
     /// Runs that do not, because the starvation guard stepped in.
     pub left_out_for_guard: u64,
+    /// Runs that do not, because threads were late; absent in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out_for_delays: Option<u64>,
     /// Runs that do not, because their k was no upper bound for the steps of a run.
     pub left_out_for_steps: u64,
     /// For each depth up to the policy's, but at most three.

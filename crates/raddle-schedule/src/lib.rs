@@ -23,7 +23,7 @@
 //! ```
 //!
 //! The first line names the version of the format. Each line is a key and its values; keys come in
-//! any order, each of them once (`environment`, `file`, `sync-function` and `racing` as often as needed). Strings are
+//! any order, each of them once (`environment`, `file`, `sync-function`, `racing` and `delay` as often as needed). Strings are
 //! quoted, with `\"`, `\\`, `\n`, `\r`, `\t` and `\xNN` for what is not text, so that any bytes
 //! survive. After `decisions N` the N decisions follow, one line per stretch of one thread, an event
 //! kind per step; `lock*3` is three of a kind. The checksum over all bytes before its line tells a
@@ -43,6 +43,7 @@ pub use write::write;
 
 use raddle_core::decorators::replay::Decision;
 use raddle_core::policy::Profile;
+use raddle_core::Delay;
 use raddle_protocol::{PolicySettings, RunSettings};
 
 /// The version of the format.
@@ -76,6 +77,8 @@ pub struct Schedule {
     pub run_seed: u64,
     /// The point from which a fair schedule decided in place of the policy; 0: none did.
     pub fair_from: u64,
+    /// The delays of the run, in their order.
+    pub delays: Vec<Late>,
     /// Places that were known to race: the name of the file, and the address in it.
     pub racing: Vec<(Vec<u8>, u64)>,
     /// A file of races that are none.
@@ -100,6 +103,15 @@ pub struct Schedule {
     pub counts: Counts,
     /// Who went, step by step.
     pub decisions: Vec<Decision>,
+}
+
+/// A delay of a run, and where the thread was that was late.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Late {
+    /// The delay.
+    pub delay: Delay,
+    /// The file and the line, or the function; `None`: it is not known.
+    pub place: Option<String>,
 }
 
 /// Where standard input came from.
@@ -166,6 +178,7 @@ impl Default for Schedule {
             run: 0,
             run_seed: 0,
             fair_from: 0,
+            delays: Vec::new(),
             racing: Vec::new(),
             suppressions: None,
             profile: Profile::default(),

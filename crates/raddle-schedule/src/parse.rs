@@ -8,11 +8,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::line::{File, Line, Result};
-use super::{checksum, Schedule, Stdin, MAX_DECISIONS, VERSION};
+use super::{checksum, Late, Schedule, Stdin, MAX_DECISIONS, VERSION};
 use raddle_core::decorators::replay::Decision;
 use raddle_core::event::EventKind;
 use raddle_core::policy::MAX_PARAMETERS;
 use raddle_core::thread::MAX_THREADS;
+use raddle_core::Delay;
 use raddle_protocol::policy_list::LONGEST_NAME;
 use raddle_protocol::{Points, PolicySettings};
 
@@ -21,6 +22,9 @@ const MAX_CPUS: u32 = 1024;
 
 /// The most polls that an OS thread can be given before it counts as blocked.
 const MAX_YIELDS: u32 = 1_000_000;
+
+/// The most milliseconds that may pass while threads can run: a day.
+const MAX_LAG: u64 = 86_400_000;
 
 /// Keys that a file must have.
 const REQUIRED: &[&str] = &[
@@ -47,7 +51,7 @@ const REQUIRED: &[&str] = &[
 ];
 
 /// Keys that it may have several times.
-const REPEATED: &[&str] = &["environment", "file", "sync-function", "identities", "racing"];
+const REPEATED: &[&str] = &["environment", "file", "sync-function", "identities", "racing", "delay"];
 
 /// Keys that it may have once.
 const OPTIONAL: &[&str] = &[
@@ -59,6 +63,7 @@ const OPTIONAL: &[&str] = &[
     "suppressions",
     "variables",
     "yields",
+    "lag",
     "fair",
 ];
 
@@ -67,6 +72,8 @@ pub fn parse(bytes: &[u8]) -> Result<Schedule> {
     let mut file = File::new(bytes)?;
     first_line(&mut file)?;
     let mut schedule = Schedule::default();
+    // Older files have no line for it: their runs had none.
+    schedule.settings.lag = 0;
     let count = header(&mut file, &mut schedule)?;
     let last = decisions(&mut file, count, &mut schedule.decisions)?;
     verify(bytes, last)?;
@@ -160,6 +167,7 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         }
         "points" => s.settings.points = points(line)?,
         "fair" => s.fair_from = line.assigned("from")?,
+        "delay" => s.delays.push(late(line)?),
         "racing" => {
             let file = line.string("a file's name, quoted")?;
             s.racing.push((file, line.hexadecimal("an address in the file")?));
@@ -180,12 +188,16 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
             if !line.at_end() {
                 s.profile.first = line.assigned("first")?;
             }
+            if !line.at_end() {
+                s.profile.delay_points = line.assigned("delay-points")?;
+            }
         }
         "cpus" => s.settings.cpus = within(line, "a number of CPUs", 1, MAX_CPUS)?,
         "realtime" => s.settings.realtime = line.number("nanoseconds since 1970")?,
         "max-steps" => s.settings.max_steps = within(line, "a number of steps", 1, MAX_DECISIONS)?,
         // Files of raddle 0.1.0 do not have it: their runs had the usual number.
         "yields" => s.settings.yields = within(line, "a number of polls", 1, MAX_YIELDS)?,
+        "lag" => s.settings.lag = within(line, "a number of milliseconds", 0, MAX_LAG)?,
         "dispatch" => s.settings.dispatch = line.on_off()?,
         "own-directory" => s.own_directory = line.on_off()?,
         "sync-function" => s.sync_functions.push(line.text("a function's name, quoted")?),
@@ -209,6 +221,13 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         _ => return Err(line.error("a key of a schedule file")),
     }
     Ok(())
+}
+
+fn late(line: &mut Line<'_>) -> Result<Late> {
+    let (point, nanoseconds) = (line.assigned("point")?, line.assigned("nanoseconds")?);
+    let delay = Delay { point, nanoseconds, thread: line.assigned("thread")? };
+    let place = if line.at_end() { None } else { Some(line.text("a place, quoted")?) };
+    Ok(Late { delay, place })
 }
 
 fn stdin(line: &mut Line<'_>) -> Result<Stdin> {

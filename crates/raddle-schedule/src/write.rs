@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use super::{checksum, Schedule, Stdin, VERSION};
 use raddle_core::decorators::replay::Decision;
 use raddle_core::policy::Profile;
+use raddle_core::Delay;
 use raddle_protocol::Setting;
 
 /// A stretch of one thread goes on in a new line after so many columns.
@@ -48,14 +49,23 @@ fn header(out: &mut String, s: &Schedule) -> fmt::Result {
     if s.fair_from != 0 {
         writeln!(out, "fair from={}", s.fair_from)?;
     }
+    for late in &s.delays {
+        let Delay { point, nanoseconds, thread } = late.delay;
+        write!(out, "delay point={point} nanoseconds={nanoseconds} thread={thread}")?;
+        match &late.place {
+            Some(place) => writeln!(out, " {}", Quoted(place.as_bytes()))?,
+            None => writeln!(out)?,
+        }
+    }
     for (file, address) in &s.racing {
         writeln!(out, "racing {} {address:#x}", Quoted(file))?;
     }
     if let Some(path) = &s.suppressions {
         writeln!(out, "suppressions {}", Quoted(path))?;
     }
-    let Profile { steps, threads, points, phase, first } = s.profile;
-    writeln!(out, "profile steps={steps} threads={threads} points={points} phase={phase} first={first}")?;
+    let Profile { steps, threads, points, phase, first, delay_points } = s.profile;
+    write!(out, "profile steps={steps} threads={threads} points={points} phase={phase} first={first}")?;
+    writeln!(out, " delay-points={delay_points}")?;
     writeln!(out, "own-directory {}", on_off(s.own_directory))?;
     for name in &s.sync_functions {
         writeln!(out, "sync-function {}", Quoted(name.as_bytes()))?;
@@ -112,6 +122,7 @@ fn setting(out: &mut String, setting: Setting, s: &Schedule) -> fmt::Result {
         Setting::Realtime => writeln!(out, "realtime {}", settings.realtime),
         Setting::MaxSteps => writeln!(out, "max-steps {}", settings.max_steps),
         Setting::Yields => writeln!(out, "yields {}", settings.yields),
+        Setting::Lag => writeln!(out, "lag {}", settings.lag),
         Setting::Dispatch => writeln!(out, "dispatch {}", on_off(settings.dispatch)),
     }
 }

@@ -30,8 +30,14 @@ fn decision(descriptor: &Descriptor, threads: usize) -> f64 {
     // SAFETY: zeroed memory of the policy's layout, which the box gives back with the same layout.
     let mut policy = unsafe { Box::from_raw((descriptor.build)(std::alloc::alloc_zeroed(descriptor.layout))) };
     let parameters: Vec<f64> = descriptor.parameters.iter().map(|parameter| parameter.default).collect();
-    let profile =
-        Profile { steps: DECISIONS, threads: threads as u64, points: DECISIONS, phase: DECISIONS, first: DECISIONS };
+    let profile = Profile {
+        steps: DECISIONS,
+        threads: threads as u64,
+        points: DECISIONS,
+        phase: DECISIONS,
+        first: DECISIONS,
+        delay_points: 0,
+    };
     // SAFETY: valid when zeroed.
     let mut lessons: Box<Lessons> = unsafe { Box::new(std::mem::zeroed()) };
     let thread = |t: u32| {

@@ -112,6 +112,9 @@ options! {
         /// Tell the program that there are N CPUs [default: 4]
         #[arg(long, value_name = "N")]
         pub cpus: Option<u32>,
+        /// Let at most N milliseconds pass in a run while threads can run, as on a busy machine; 0: none [default: 100]
+        #[arg(long, value_name = "N")]
+        pub lag: Option<u64>,
         /// Do not trap system calls made outside libc's functions
         #[arg(long)]
         pub no_dispatch: bool,

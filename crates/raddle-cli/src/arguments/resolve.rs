@@ -134,6 +134,7 @@ impl Resolved {
             max_steps: run.max_steps,
             yields: run.yields.unwrap_or(RunSettings::YIELDS),
             cpus: run.cpus.unwrap_or(RunSettings::CPUS),
+            lag: run.lag.unwrap_or(RunSettings::LAG),
             dispatch: !run.no_dispatch,
             coverage: run.coverage.map_or(Coverage::Some, Coverage::Every),
             out,

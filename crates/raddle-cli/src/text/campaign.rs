@@ -9,13 +9,14 @@ use raddle_protocol::Points;
 use raddle_engine::campaign::{End, Finding};
 use raddle_engine::report::search::{exhausted, lacks_so_far};
 use raddle_engine::report::{racing as places, worth as value, Summary};
+use raddle_engine::run::lateness::are_least;
 use raddle_engine::run::said::Said;
 use raddle_engine::run::threads::ThreadView;
 use raddle_report::words::{count, number};
 
 use super::screen::Screen;
 use super::search::bound_text;
-use super::{command_line, racing, search, worth};
+use super::{command_line, late, racing, search, worth};
 
 /// The most threads that are shown.
 const THREADS: usize = 32;
@@ -151,6 +152,10 @@ fn facts(out: &mut String, s: &Summary<'_>, amount: Amount, screen: Screen) -> f
         let runs = count(tally.fair_runs, "run");
         fact("fair", format!("a fair schedule took over in {runs} that seemed to make no progress"))?;
     }
+    if tally.delayed_runs > 0 {
+        let (runs, lag) = (count(tally.delayed_runs, "run"), plan.settings.lag);
+        fact("late", format!("threads that could run were late in {runs}, by {lag} ms in all at most (--lag)"))?;
+    }
     if tally.guard_fired > 0 {
         fact("guard", format!("stepped in {}", count(tally.guard_fired, "time")))?;
     }
@@ -242,6 +247,10 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, screen: S
         write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }
     writeln!(out)?;
+    let are_least = are_least(s.plan.policy.descriptor, s.plan.check.is_some(), failure.kind);
+    if let Some(text) = late::text(&failure.delays, are_least) {
+        writeln!(out, "  {text}")?;
+    }
     write_threads(out, &failure.threads)?;
     write_said(out, &failure.said)?;
     match &finding.schedule {

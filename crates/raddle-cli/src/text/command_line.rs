@@ -78,6 +78,7 @@ fn option(setting: Setting, plan: &Plan) -> Option<String> {
             (settings.max_steps != RunSettings::MAX_STEPS).then(|| format!("--max-steps {}", settings.max_steps))
         }
         Setting::Yields => (settings.yields != RunSettings::YIELDS).then(|| format!("--yields {}", settings.yields)),
+        Setting::Lag => (settings.lag != RunSettings::LAG).then(|| format!("--lag {}", settings.lag)),
         Setting::Dispatch => (!settings.dispatch).then(|| "--no-dispatch".to_string()),
     }
 }

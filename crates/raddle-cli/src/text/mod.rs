@@ -2,6 +2,7 @@
 
 pub mod campaign;
 pub mod command_line;
+mod late;
 mod racing;
 pub mod replay;
 pub mod screen;

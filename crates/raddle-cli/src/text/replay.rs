@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use raddle_core::Decision;
 use raddle_engine::campaign::Finding;
-use raddle_engine::replay::Replayed;
+use raddle_engine::replay::{Replay, Replayed};
+use raddle_engine::run::lateness::are_least;
 use raddle_engine::run::report::Divergence;
 use raddle_report::words::number;
+use raddle_report::FailureKind;
 
-use super::campaign;
+use super::{campaign, late};
 
 /// A replay for a person.
 pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
@@ -25,6 +27,9 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{verdict}");
+    if let Some(text) = delays(replayed.replay).filter(|_| replayed.again > 0) {
+        let _ = writeln!(out, "it {text}");
+    }
     if replayed.again == 0 && !replayed.replay.differences.is_empty() {
         let _ = writeln!(out, "but this differs from the recording, so the failure may still be there:");
         for difference in &replayed.replay.differences {
@@ -51,6 +56,13 @@ pub fn text(replayed: &Replayed<'_>, quiet: bool) -> String {
         }
     }
     out
+}
+
+/// Which threads were late in the recorded run.
+fn delays(replay: &Replay) -> Option<String> {
+    let recorded = &replay.recorded;
+    let kind = FailureKind::from_name(&recorded.failure.kind)?;
+    late::text(&recorded.delays, are_least(replay.plan.policy.descriptor, recorded.check != 0, kind))
 }
 
 fn write_finding(out: &mut String, finding: &Finding) {

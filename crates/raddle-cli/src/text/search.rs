@@ -5,7 +5,15 @@ use raddle_report::words::{count, number};
 
 /// `all 20 schedules explored`, or `all 20 fair schedules explored`.
 pub fn title(exhausted: &Exhausted, policy: &str) -> String {
-    let within = exhausted.bound.map(|bound| format!(" with at most {}", bound_text(policy, bound)));
+    let bounds = [
+        exhausted.bound.map(|bound| bound_text(policy, bound)),
+        exhausted
+            .delays
+            .filter(|&delays| delays > 0)
+            .map(|delays| format!("{} in time", count(delays.into(), "delay"))),
+    ];
+    let bounds: Vec<_> = bounds.into_iter().flatten().collect();
+    let within = (!bounds.is_empty()).then(|| format!(" with at most {}", bounds.join(" and ")));
     let schedule = if exhausted.fair { "fair schedule" } else { "schedule" };
     format!("all {}{} explored", count(exhausted.schedules, schedule), within.unwrap_or_default())
 }
@@ -33,8 +41,8 @@ mod tests {
     use super::*;
 
     fn all(fair: bool) -> Exhausted {
-        let (redundant, bound, reduced, lacks) = (0, None, false, Vec::new());
-        Exhausted { schedules: 20, redundant, bound, reduced, fair, proof: true, scope: None, lacks }
+        let (redundant, bound, delays, reduced, lacks) = (0, None, None, false, Vec::new());
+        Exhausted { schedules: 20, redundant, bound, delays, reduced, fair, proof: true, scope: None, lacks }
     }
 
     #[test]
@@ -42,6 +50,9 @@ mod tests {
         assert_eq!(title(&all(false), "ipb"), "all 20 schedules explored");
         let some = Exhausted { bound: Some(2), ..all(false) };
         assert_eq!(title(&some, "ipb"), "all 20 schedules with at most 2 preemptions explored");
+        let late = Exhausted { delays: Some(1), ..some };
+        assert_eq!(title(&late, "ipb"), "all 20 schedules with at most 2 preemptions and 1 delay in time explored");
+        assert_eq!(title(&Exhausted { delays: Some(0), ..all(false) }, "dfs"), "all 20 schedules explored");
         assert_eq!(bound_text("idb", 1), "1 delay");
         assert_eq!(bound_text("own", 1), "a bound of 1");
     }

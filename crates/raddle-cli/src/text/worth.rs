@@ -9,7 +9,8 @@ const TELLING: u64 = 20;
 /// The bound in words, when it says something to who reads a report.
 pub fn bound_text(worth: &Worth) -> Option<String> {
     let bound = &worth.bound;
-    let all = bound.runs + bound.left_out_for_guard + bound.left_out_for_steps;
+    let left_out = [bound.left_out_for_guard, bound.left_out_for_delays.unwrap_or(0), bound.left_out_for_steps];
+    let all = bound.runs + left_out.iter().sum::<u64>();
     if all == 0 {
         return None;
     }
@@ -119,7 +120,7 @@ mod tests {
     /// What the bounds below are about.
     const SCOPE: &str =
         ", for bugs that show at the points raddle saw (up to 120): locks and calls; atomics and memory \
-                         accesses are not seen: build with raddle cc; early time-outs, spurious wake-ups and weak \
+                         accesses are not seen: build with raddle cc; spurious wake-ups and weak \
                          memory are not explored";
 
     /// A bound without what it is about, which it must have.

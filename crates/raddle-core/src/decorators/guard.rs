@@ -122,7 +122,8 @@ impl<P: Policy> Policy for Guard<P> {
     // A parallel run has a guard of its own, at the gate.
     forward_policy!(
         self => self.inner;
-        created, lower, end, sees_every_point, no_choice, member, choose_waiter, run_discarded, bound, gaps, exhausted,
+        created, lower, end, sees_every_point, no_choice, member, choose_waiter, pass_time, run_discarded, bound, gaps,
+        exhausted,
     );
 }
 

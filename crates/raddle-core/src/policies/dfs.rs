@@ -13,12 +13,14 @@
 //! - `dpor`: source sets with sleep sets (Abdulla, Aronis, Jonsson, Sagonas, POPL'14). Alternatives are tried only
 //!   where a race asks for them: see [`super::search::trace`].
 //!
-//! Which of several waiters a signal on a condition wakes is a choice as well, of which every alternative is tried.
+//! Which of several waiters a signal on a condition wakes is a choice as well, and so is whether a deadline comes
+//! although threads can run ([`super::search::lateness`]). Of these every alternative is tried.
 //!
 //! Without reduction a decision takes constant time.
 
 use super::search::fair::Fair;
 use super::search::independence::dependent;
+use super::search::lateness::{self, Lateness};
 use super::search::trace::{Trace, NO_NODE};
 use super::search::{each, first, only, Choice, Threads, THREADS};
 use crate::policy::{Descriptor, Explored, Gap, Kind, Learns, Parameter, Point, Policy, Run};
@@ -35,12 +37,15 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     source: "Thomson et al., PPoPP'14; sleep sets: Godefroid '96; source sets: Abdulla et al., POPL'14",
     kind: Kind::Systematic,
     learns: Learns::Nothing,
-    parameters: &[Parameter::choice(
-        "reduction",
-        0,
-        &["none", "sleep", "dpor"],
-        "which schedules are left out that differ by the order of independent operations only",
-    )]
+    parameters: &[
+        Parameter::choice(
+            "reduction",
+            0,
+            &["none", "sleep", "dpor"],
+            "which schedules are left out that differ by the order of independent operations only",
+        ),
+        lateness::PARAMETER,
+    ]
 );
 
 const SLEEP: u8 = 1;
@@ -100,6 +105,7 @@ pub struct Dfs {
     /// The threads that sleep at the next point.
     sleep: Threads,
     fair: Fair,
+    late: Lateness,
     nodes: [Node; DEPTH],
     trace: Trace,
 }
@@ -199,12 +205,13 @@ impl Dfs {
         (chosen, if self.course == Course::Explores { self.at as u32 } else { NO_NODE })
     }
 
-    /// Which waiter is woken: a choice like the others, but all its alternatives are tried under every reduction.
+    /// Which waiter is woken, or which deadline comes: a choice like the others, but all its alternatives are tried under
+    /// every reduction.
     #[cold]
-    fn pick_waiter(&mut self, waiters: Threads) -> Option<usize> {
+    fn pick(&mut self, among: Threads) -> Option<usize> {
         if self.at < self.len {
             let node = &self.nodes[self.at];
-            if node.enabled == waiters {
+            if node.enabled == among {
                 self.at += 1;
                 return Some(usize::from(node.chosen));
             }
@@ -216,9 +223,9 @@ impl Dfs {
             self.course = Course::Blind;
             return None;
         }
-        let chosen = first(waiters);
-        let (enabled, allowed, done) = (waiters, waiters, only(chosen));
-        self.nodes[self.at] = Node { enabled, allowed, todo: waiters & !done, done, sleep: 0, chosen: chosen as u8 };
+        let chosen = first(among);
+        let (enabled, allowed, done) = (among, among, only(chosen));
+        self.nodes[self.at] = Node { enabled, allowed, todo: among & !done, done, sleep: 0, chosen: chosen as u8 };
         self.at += 1;
         self.len = self.at;
         Some(chosen)
@@ -259,6 +266,7 @@ impl Node {
 impl Policy for Dfs {
     fn start(&mut self, run: &Run<'_>) {
         self.reduction = run.parameters[0] as u8;
+        self.late.start(run.parameters[1]);
         self.explored.reduced = self.reduction != 0;
         if core::mem::take(&mut self.undone) {
             self.len = self.prefix;
@@ -321,11 +329,25 @@ impl Policy for Dfs {
 
     fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         match self.course {
-            Course::Explores => self.pick_waiter(waiters).map(|t| ThreadId(t as u16)),
+            Course::Explores => self.pick(waiters).map(|t| ThreadId(t as u16)),
             // Any will do.
             Course::Redundant => Some(ThreadId(first(waiters) as u16)),
             Course::Blind => None,
         }
+    }
+
+    fn pass_time(&mut self, deadlines: u32) -> u32 {
+        if self.course != Course::Explores || !self.late.allows() {
+            return 0;
+        }
+        let none_or_one = only(deadlines.min(63) as usize + 1).wrapping_sub(1);
+        let chosen = self.pick(none_or_one).unwrap_or(0) as u32;
+        self.late.chosen(chosen);
+        if chosen > 0 {
+            // What sleeps was explored without the delay.
+            self.sleep = 0;
+        }
+        chosen
     }
 
     fn run_discarded(&mut self) {

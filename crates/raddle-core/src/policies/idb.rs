@@ -11,6 +11,7 @@
 
 use super::search::bounded::{Bounded, Cost};
 use super::search::frontier::Frontier;
+use super::search::lateness;
 use super::search::{each, only, Choice};
 use crate::policy::{Descriptor, Kind, Learns, Parameter};
 
@@ -22,7 +23,10 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     source: "Emmi et al., POPL'11; Thomson et al., PPoPP'14",
     kind: Kind::Systematic,
     learns: Learns::Nothing,
-    parameters: &[Parameter::whole("max", 1000.0, 0.0, 1e6, "the largest number of delays")]
+    parameters: &[
+        Parameter::whole("max", 1000.0, 0.0, 1e6, "the largest number of delays"),
+        lateness::PARAMETER,
+    ]
 );
 
 /// The search. Valid when zeroed.

@@ -9,6 +9,7 @@
 
 use super::search::bounded::{Bounded, Cost};
 use super::search::frontier::Frontier;
+use super::search::lateness;
 use super::search::{each, only, Choice};
 use crate::policy::{Descriptor, Kind, Learns, Parameter};
 
@@ -20,7 +21,10 @@ pub const DESCRIPTOR: Descriptor = crate::descriptor!(
     source: "Musuvathi and Qadeer, PLDI'07; Thomson et al., PPoPP'14",
     kind: Kind::Systematic,
     learns: Learns::Nothing,
-    parameters: &[Parameter::whole("max", 1000.0, 0.0, 1e6, "the largest number of preemptions")]
+    parameters: &[
+        Parameter::whole("max", 1000.0, 0.0, 1e6, "the largest number of preemptions"),
+        lateness::PARAMETER,
+    ]
 );
 
 /// The search. Valid when zeroed.

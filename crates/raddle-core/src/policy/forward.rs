@@ -82,6 +82,11 @@ macro_rules! forward_policy {
             $policy.choose_waiter(waiters)
         }
     };
+    (@ pass_time $this:ident ($policy:expr) ($shared:expr)) => {
+        fn pass_time(&mut $this, deadlines: u32) -> u32 {
+            $policy.pass_time(deadlines)
+        }
+    };
     (@ run_discarded $this:ident ($policy:expr) ($shared:expr)) => {
         fn run_discarded(&mut $this) {
             $policy.run_discarded()
@@ -133,7 +138,7 @@ macro_rules! forward_policy {
 impl<P: super::Policy + ?Sized> super::Policy for Box<P> {
     forward_policy!(
         self => **self;
-        start, choose, created, lower, lease, pass, end, sees_every_point, no_choice, member, choose_waiter, run_discarded,
-        bound, gaps, exhausted, may_run, step_taken, sleep_nanoseconds, spreads_over_cores, patience,
+        start, choose, created, lower, lease, pass, end, sees_every_point, no_choice, member, choose_waiter, pass_time,
+        run_discarded, bound, gaps, exhausted, may_run, step_taken, sleep_nanoseconds, spreads_over_cores, patience,
     );
 }

@@ -49,6 +49,8 @@ pub struct Profile {
     pub phase: u64,
     /// The steps of the campaign's first run.
     pub first: u64,
+    /// The most [delay points](crate::delays) that a run of the first round had. Policies have no use for it.
+    pub delay_points: u64,
 }
 
 /// A schedule point: a decision is due.
@@ -144,6 +146,12 @@ pub trait Policy {
     /// `None`: it is drawn.
     fn choose_waiter(&mut self, _waiters: u64) -> Option<ThreadId> {
         None
+    }
+
+    /// Of a search: time may pass although threads can run, until one of these deadlines comes. Which, counted from 1;
+    /// 0: none does.
+    fn pass_time(&mut self, _deadlines: u32) -> u32 {
+        0
     }
 
     /// Of a search: the run that was started does not count. The next one takes its place.

@@ -220,6 +220,7 @@ impl Queue {
         self.round.threads = self.round.threads.max(report.counts.threads);
         self.round.points = self.round.points.max(report.counts.points);
         self.round.phase = self.round.phase.max(report.counts.phase);
+        self.round.delay_points = self.round.delay_points.max(report.counts.delay_points);
         if self.counting == 1 {
             self.round.first = report.counts.steps;
         }
@@ -256,6 +257,9 @@ impl Queue {
         let next = Profile { first: self.round.first, ..Profile::default() };
         let round = std::mem::replace(&mut self.round, next);
         self.learn_sizes(round);
+        if self.counting == FIRST_ROUND && !self.fixed_profile {
+            self.profile.delay_points = round.delay_points;
+        }
         self.places.append(&mut self.found);
         if let Some(portfolio) = &mut self.portfolio {
             self.learner.share(portfolio.shift());
@@ -265,7 +269,7 @@ impl Queue {
 
     fn learn_sizes(&mut self, sizes: Profile) {
         if self.learns > Learns::Nothing && !self.fixed_profile {
-            self.profile = sizes;
+            self.profile = Profile { delay_points: self.profile.delay_points, ..sizes };
         }
     }
 

@@ -65,10 +65,7 @@ fn free_path(path: &Path, schedule: &Schedule) -> PathBuf {
 
 fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) -> Schedule {
     let target = &plan.target;
-    let counts = match &failure.serial {
-        Serial::Again(counts) => counts,
-        _ => &report.counts,
-    };
+    let counts = failure.counts(&report.counts);
     Schedule {
         raddle: env!("CARGO_PKG_VERSION").to_string(),
         command: target.command.iter().map(|a| a.as_bytes().to_vec()).collect(),
@@ -81,6 +78,7 @@ fn schedule_of(plan: &Plan, report: &RunReport, failure: &Failure, log: &[u32]) 
         run: report.run,
         run_seed: failure.run_seed,
         fair_from: counts.fair_from,
+        delays: failure.delays.clone(),
         racing: failure.racing.iter().map(|place| (place.file.clone().into_bytes(), place.address)).collect(),
         suppressions: plan.benign.as_ref().and_then(|s| s.path.as_deref()).map(|path| bytes(&absolute(path))),
         profile: failure.profile,

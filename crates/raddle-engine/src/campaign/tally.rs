@@ -21,6 +21,10 @@ pub struct Tally {
     pub cut_runs: u64,
     /// Those that a fair schedule took over from the policy, because they seemed to make no progress.
     pub fair_runs: u64,
+    /// Those in which threads that could run were late.
+    pub delayed_runs: u64,
+    /// The most points of a run at which threads could have been late.
+    pub delay_points_max: u64,
     /// Those that left their recording.
     pub diverged_runs: u64,
     /// Those whose output was thrown away.
@@ -80,6 +84,8 @@ impl Tally {
         self.shared_points += counts.shared_points;
         self.guard_fired += counts.guard_fired;
         self.fair_runs += u64::from(counts.fair_from > 0);
+        self.delayed_runs += u64::from(counts.delays > 0);
+        self.delay_points_max = self.delay_points_max.max(counts.delay_points);
         self.escapes |= report.escapes;
         if report.child_command.is_some() {
             self.child_command.clone_from(&report.child_command);

@@ -147,6 +147,8 @@ pub struct Worth {
     last: Option<(Profile, (u64, Depths))>,
     /// Those in which it did.
     pub guarded: u64,
+    /// Those in which it did not, but threads were late.
+    pub late: u64,
     /// Ordered pairs of events, from the runs that were sampled.
     pub pairs: EventPairs,
     /// Runs that were sampled but too long.
@@ -176,6 +178,8 @@ impl Worth {
             self.last = Some((told, (k, depths)));
             if counts.guard_fired > 0 {
                 self.guarded += 1;
+            } else if counts.delays > 0 {
+                self.late += 1;
             } else {
                 self.trials.add(k, depths);
             }
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_with_the_guard_are_no_trials() {
+    fn runs_with_the_guard_or_with_delays_are_no_trials() {
         let guarantee = guarantee("pct:d=2").expect("pct");
         let mut worth = Worth::default();
         let mut guarded = run(1, 1, 0, &[]);
@@ -269,5 +273,9 @@ mod tests {
         worth.add(&guarded, Some((&guarantee, told(20))));
         worth.add(&run(2, 1, 0, &[]), Some((&guarantee, told(20))));
         assert_eq!((worth.guarded, worth.trials.all(), worth.trials.count(20, 2)), (1, 1, 1));
+        let mut late = run(3, 1, 0, &[]);
+        late.counts.delays = 1;
+        worth.add(&late, Some((&guarantee, told(20))));
+        assert_eq!((worth.guarded, worth.late, worth.trials.all()), (1, 1, 1));
     }
 }

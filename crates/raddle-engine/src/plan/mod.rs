@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use raddle_core::policy::{Kind, Profile};
-use raddle_core::Decision;
+use raddle_core::{delays, Decision, Delay};
 use raddle_inspect::elf::Program;
 use raddle_protocol::settings::{flag, INHERITED, SEARCH_BYTES, STACKS, SYNC_FUNCTIONS};
 use raddle_protocol::{Points, RunSettings, Settings, Stacks};
@@ -173,6 +173,8 @@ pub struct Recording {
     pub run_seed: u64,
     /// The point from which a fair schedule decided; 0: none did.
     pub fair_from: u64,
+    /// The delays of the run.
+    pub delays: Vec<Delay>,
     /// What the policy knew.
     pub profile: Profile,
     /// Identities that were ready.
@@ -240,6 +242,8 @@ impl Plan {
                 true => self.settings.max_steps.min(MAX_LOG),
                 false => recording.decisions.len() as u64,
             }),
+            delays: self.recording.as_ref().map_or_else(Default::default, |r| self::delays(&r.delays)),
+            delay_count: self.recording.as_ref().map_or(0, |r| r.delays.len().min(delays::MOST) as u64),
             fair_from: self.recording.as_ref().map_or(0, |r| r.fair_from),
             stacks: Default::default(),
             check_number: self.check.unwrap_or(0),
@@ -260,7 +264,7 @@ impl Plan {
     fn flags(&self) -> u32 {
         let mut flags = if self.inspect { flag::FREEZE } else { 0 };
         if self.recording.is_some() {
-            flags |= flag::REPLAY;
+            flags |= flag::REPLAY | flag::GIVEN_DELAYS;
             // In a check, one run's locks would be the next one's.
             flags |= if self.check.is_none() { flag::LOCK_WORDS } else { 0 };
         }
@@ -282,4 +286,11 @@ impl Plan {
         }
         flags
     }
+}
+
+/// Delays as settings have them; of too many, the first.
+pub fn delays(of: &[Delay]) -> [Delay; delays::MOST] {
+    let mut delays = [Delay::default(); delays::MOST];
+    delays.iter_mut().zip(of).for_each(|(to, delay)| *to = *delay);
+    delays
 }

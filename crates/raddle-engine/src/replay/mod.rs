@@ -283,6 +283,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
             every: false,
             run_seed: recorded.run_seed,
             fair_from: recorded.fair_from,
+            delays: recorded.delays.iter().map(|late| late.delay).collect(),
             profile: recorded.profile,
             stacks: stacks(&recorded.identities),
             places: places(&recorded.racing),

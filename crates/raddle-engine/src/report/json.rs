@@ -1,7 +1,8 @@
 //! The report of a campaign. Fields are added, never changed.
 
 use raddle_core::policy::Parameter;
-use raddle_report::campaign::{Assertion, Failure, Frame, Guard, Report, Thread};
+use raddle_report::campaign::{Assertion, Delay, Failure, Frame, Guard, Report, Thread};
+use raddle_schedule::Late;
 use serde_json::{Number, Value};
 
 use super::{racing, search, worth, Summary};
@@ -34,6 +35,7 @@ pub fn report(summary: &Summary<'_>) -> Report {
         unreplayable: plan.is_parallel().then_some(tally.unreplayable_runs),
         cut_runs: tally.cut_runs,
         fair_runs: Some(tally.fair_runs),
+        delayed_runs: Some(tally.delayed_runs),
         distinct_schedules: tally.distinct_schedules(),
         trace: format!("{:016x}", tally.trace),
         threads_max: tally.threads_max,
@@ -60,10 +62,15 @@ fn failure(finding: &Finding) -> Failure {
         first_run: finding.first_run,
         step: finding.failure.step,
         bound: finding.failure.bound,
+        delays: finding.failure.delays.iter().map(late).collect(),
         schedule: finding.schedule.as_ref().ok().map(|path| path.display().to_string()),
         assertion: finding.failure.assertion.as_ref().map(assertion),
         threads: finding.failure.threads.iter().map(thread).collect(),
     }
+}
+
+fn late(late: &Late) -> Delay {
+    Delay { thread: late.delay.thread, milliseconds: late.delay.nanoseconds as f64 / 1e6, place: late.place.clone() }
 }
 
 fn thread(view: &ThreadView) -> Thread {

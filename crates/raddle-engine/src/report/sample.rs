@@ -126,6 +126,7 @@ pub fn failure(kind: FailureKind) -> Failure {
         run_seed: 0,
         profile: Profile::default(),
         stacks: Default::default(),
+        delays: Vec::new(),
         racing: Vec::new(),
         log: None,
         log_is_full: false,

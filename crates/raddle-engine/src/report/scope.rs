@@ -19,22 +19,33 @@ const HIDDEN_IN_RUST: &str =
     "uncontended locks, atomics and memory accesses are not seen: build with cargo raddle --memory";
 
 /// What no policy explores.
-const NEVER: &str = "early time-outs, spurious wake-ups and weak memory are not explored";
+const NEVER: &str = "spurious wake-ups and weak memory are not explored";
+
+/// What is not explored where threads are never late.
+const NEVER_LATE: &str = "early time-outs";
 
 /// `bugs that show at the points raddle saw (up to 57): locks and calls; …`.
 pub fn of(s: &Summary<'_>) -> String {
     let points = number(s.campaign.tally.points_max);
+    let never = match s.plan.settings.lag {
+        0 => format!("{NEVER_LATE}, {NEVER}"),
+        _ => NEVER.to_string(),
+    };
     let parts = std::iter::once(format!("bugs that show at the points raddle saw (up to {points}): {}", seen(s)));
-    parts.chain(unseen(s)).chain([NEVER.to_string()]).collect::<Vec<_>>().join("; ")
+    parts.chain(unseen(s)).chain([never]).collect::<Vec<_>>().join("; ")
 }
 
 /// What a proof is relative to: of a search whose schedules were reduced to one of each order, or fair ones only.
-pub fn of_proof(s: &Summary<'_>, reduced: bool, fair: bool) -> String {
+pub fn of_proof(s: &Summary<'_>, reduced: bool, fair: bool, delays: Option<u32>) -> String {
     let points = s.plan.settings.points.name();
     let races = if reduced { ", no races between points" } else { "" };
+    let late = match delays {
+        Some(1..) => format!(", threads that are late by at most {} ms in all", s.plan.settings.lag),
+        _ => String::new(),
+    };
     let fair = if fair { "schedules in which busy-waiting threads let others run, " } else { "" };
     let proof = format!(
-        "for {fair}the points of level {points}, sequential consistency{races}, these inputs and the virtual clock"
+        "for {fair}the points of level {points}, sequential consistency{races}, these inputs and the virtual clock{late}"
     );
     std::iter::once(proof).chain(unseen(s)).collect::<Vec<_>>().join("; ")
 }

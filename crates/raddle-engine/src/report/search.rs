@@ -1,5 +1,6 @@
 //! What a search is worth: that no schedule is left is a proof, or is not, and why.
 
+use raddle_core::policies::search::lateness;
 use raddle_core::policy::Gap;
 use raddle_protocol::results::blind_spot;
 use raddle_protocol::Escape;
@@ -11,6 +12,10 @@ use super::{scope, Summary};
 
 /// Escapes that leave every run as it was.
 const HARMLESS: [Escape; 1] = [Escape::Affinity];
+
+/// Why a search without delays is no proof.
+const NEVER_LATE: &str =
+    "threads waited for a time while others could run, and in no run were these late (late=1 and --lag allow it)";
 
 /// What is no lack of a proof about the points of a level, which says so.
 const IN_THE_SCOPE: [&str; 2] = [scope::HIDDEN_IN_C, scope::HIDDEN_IN_CPP];
@@ -25,12 +30,22 @@ pub fn exhausted(summary: &Summary<'_>) -> Option<Exhausted> {
         schedules: explored.schedules,
         redundant: explored.redundant,
         bound: explored.bound.checked_sub(1),
+        delays: delays(summary),
         reduced: explored.reduced,
         fair,
         proof: lacks.is_empty(),
-        scope: Some(scope::of_proof(summary, explored.reduced, fair)),
+        scope: Some(scope::of_proof(summary, explored.reduced, fair, delays(summary))),
         lacks,
     })
+}
+
+/// How often threads were late at most; `None`: there was never anything to be late for.
+fn delays(summary: &Summary<'_>) -> Option<u32> {
+    let settings = &summary.plan.settings;
+    let bound = settings.policy.parameters().find(|(name, _)| *name == lateness::PARAMETER.name);
+    let bound = bound.map_or(0, |(_, value)| value as u32);
+    let waited = summary.campaign.tally.notes & blind_spot::DEADLINES != 0;
+    waited.then_some(if settings.lag == 0 { 0 } else { bound })
 }
 
 /// Why the end of a search is no proof.
@@ -44,6 +59,9 @@ fn lacks(summary: &Summary<'_>) -> Vec<String> {
     }
     if tally.fair_runs > 0 {
         lacks.push(format!("{} taken over by a fair schedule", was(tally.fair_runs, "run")));
+    }
+    if delays(summary) == Some(0) {
+        lacks.push(NEVER_LATE.to_string());
     }
     let slow =
         campaign.findings.iter().filter(|finding| finding.failure.kind == FailureKind::Timeout).map(|f| f.count).sum();
@@ -98,8 +116,13 @@ mod tests {
     use raddle_core::policy::Explored;
 
     fn explored(change: impl FnOnce(&mut Outcome)) -> Exhausted {
+        explored_by("ipb", change)
+    }
+
+    fn explored_by(policy: &str, change: impl FnOnce(&mut Outcome)) -> Exhausted {
         let mut plan = sample::plan();
-        plan.policy = PolicyChoice::parse("ipb").expect("a policy");
+        plan.policy = PolicyChoice::parse(policy).expect("a policy");
+        plan.resolve();
         let mut campaign = sample::campaign(20);
         campaign.explored = Some(Explored { schedules: 20, ..Explored::default() });
         campaign.tally = Default::default();
@@ -163,6 +186,18 @@ mod tests {
             (0..20).for_each(|_| campaign.tally.add(&sample::report(1, crate::run::report::Verdict::Passed)));
         };
         assert_eq!(why(repeated), Gap::Unstable.text());
+    }
+
+    #[test]
+    fn a_proof_says_how_often_threads_were_late() {
+        let waited = |campaign: &mut Outcome| campaign.tally.notes = blind_spot::DEADLINES;
+        let late = explored(waited);
+        assert!(late.proof && late.delays == Some(1), "{late:?}");
+        assert!(late.scope.expect("is there").contains("threads that are late by at most 100 ms in all"));
+        let never = explored_by("ipb:late=0", waited);
+        assert_eq!((never.proof, never.lacks), (false, vec![NEVER_LATE.to_string()]));
+        // Where no thread waits for a time there is nothing to be late for.
+        assert!(explored_by("ipb:late=0", |_| {}).proof);
     }
 
     #[test]

@@ -59,6 +59,9 @@ fn bound(s: &Summary<'_>) -> Bound {
         _ if runs > 0 => None,
         None => Some("only pct gives one, and only without options that change its algorithm".to_string()),
         Some(_) if endless.is_some() => endless.map(str::to_string),
+        Some(_) if worth.late > 0 && left_out_for_steps == 0 => {
+            Some("threads were late or the starvation guard stepped in in every run of pct".to_string())
+        }
         Some(_) if worth.guarded > 0 && left_out_for_steps == 0 => {
             Some("the starvation guard stepped in during every run of pct (--no-guard turns it off)".to_string())
         }
@@ -86,6 +89,7 @@ fn bound(s: &Summary<'_>) -> Bound {
         guard,
         runs,
         left_out_for_guard: worth.guarded,
+        left_out_for_delays: Some(worth.late),
         left_out_for_steps,
         depths: depths.collect(),
     }

@@ -14,6 +14,7 @@
 //! | `threads`, `frames`, `library_waits`, `calls`, `races` | what a failed run looked like |
 //! | `observed` | what later runs can learn from a run |
 //! | `retrace` | a failure of a parallel run, looked for in a serial one |
+//! | `lateness` | the smallest delays with which a failure happens |
 //! | `report` | what is reported of a run |
 
 pub(crate) mod assignment;
@@ -21,6 +22,7 @@ pub(crate) mod calls;
 pub(crate) mod classify;
 pub(crate) mod executor;
 pub mod frames;
+pub mod lateness;
 pub(crate) mod launch;
 pub(crate) mod library_waits;
 pub(crate) mod observed;

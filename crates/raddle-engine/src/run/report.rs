@@ -4,6 +4,7 @@ use raddle_core::policy::Profile;
 use raddle_protocol::settings::STACKS;
 use raddle_protocol::{Results, Stacks, Summary};
 use raddle_report::FailureKind;
+use raddle_schedule::Late;
 
 use super::observed::Observed;
 use super::said::Said;
@@ -94,6 +95,10 @@ pub struct Counts {
     pub hash: u64,
     /// How often the starvation guard stepped in.
     pub guard_fired: u64,
+    /// How many delays it had: see [`raddle_core::delays`].
+    pub delays: u64,
+    /// At how many points it could have had one.
+    pub delay_points: u64,
     /// The point from which a fair schedule decided in place of the policy; 0: it never did.
     pub fair_from: u64,
     /// The most steps between two sequential stretches.
@@ -114,6 +119,8 @@ impl From<&Results> for Counts {
             threads: results.threads.into(),
             hash: results.hash,
             guard_fired: results.guard_fired,
+            delays: results.delay_count,
+            delay_points: results.delay_points,
             fair_from: results.fair_from,
             phase: results.longest_phase(),
             member: results.member.into(),
@@ -132,6 +139,8 @@ impl From<&Summary> for Counts {
             threads: summary.threads.into(),
             hash: summary.hash,
             guard_fired: summary.guard_fired,
+            delays: summary.delay_count,
+            delay_points: summary.delay_points,
             fair_from: summary.fair_from,
             phase: summary.phase,
             member: summary.member,
@@ -153,13 +162,13 @@ pub struct Divergence {
     pub enabled: bool,
 }
 
-/// What became of a failure in a serial run.
+/// What became of a failure in another run: a serial one in the place of a parallel one, or one with smaller delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Serial {
     /// The run itself was one.
     #[default]
     Itself,
-    /// It happened again: the decisions are those of a serial run of this size.
+    /// It happened again: the decisions are those of that run, which has this size.
     Again(Counts),
     /// It did not happen.
     Never,
@@ -188,6 +197,8 @@ pub struct Failure {
     pub profile: Profile,
     /// Identities that were ready before the run.
     pub stacks: [Stacks; STACKS],
+    /// The delays of the run: the smallest with which it still fails, where those were looked for.
+    pub delays: Vec<Late>,
     /// The places that were known to race.
     pub racing: Vec<Place>,
     /// The decisions; left out when the same job sent the same failure before.
@@ -212,6 +223,14 @@ impl Failure {
             text.extend_from_slice(argument);
         }
         format!("{}-{:08x}.schedule", self.kind.name(), raddle_schedule::checksum(&text) >> 32)
+    }
+
+    /// The size of the run that its decisions are of, where it was found in one of this size.
+    pub fn counts(&self, found: &Counts) -> Counts {
+        match self.serial {
+            Serial::Again(counts) => counts,
+            _ => *found,
+        }
     }
 
     /// All that went wrong in the run.

@@ -1,5 +1,5 @@
 //! A run that failed, made again: a parallel one in the hope that its failure shows in a serial one, too, and a panic
-//! to look at the threads before the stack is unwound.
+//! to look at the threads before the stack is unwound, or one with delays to see where threads are late.
 //!
 //! Threads ran at the same time, and what happened between two schedule points is not known. But the order in which
 //! the points were passed is: one thread at a time takes the same steps, and when the same failure happens (its kind
@@ -11,7 +11,7 @@ use raddle_core::policy::{Learns, Profile};
 use raddle_core::Decision;
 use raddle_report::FailureKind;
 
-use super::executor::JobEnd;
+use super::executor::{JobEnd, Look};
 use super::output::Output;
 use super::report::{Counts, Failure, Verdict};
 use super::runner::Runner;
@@ -34,6 +34,7 @@ pub fn plan(of: &Plan) -> Option<Plan> {
         every: true,
         run_seed: 0,
         fair_from: 0,
+        delays: Vec::new(),
         profile: Profile::default(),
         stacks: Default::default(),
         places: Vec::new(),
@@ -101,25 +102,7 @@ pub fn look(
     failure: &Failure,
     counts: &Counts,
 ) -> Result<Option<Failure>, JobEnd> {
-    let Some(log) = failure.log.as_ref().filter(|_| !failure.log_is_full) else { return Ok(None) };
-    let recording = Recording {
-        decisions: log.iter().copied().map(Decision).collect(),
-        every: false,
-        fair_from: counts.fair_from,
-        run_seed: failure.run_seed,
-        profile: assignment.profile,
-        stacks: assignment.stacks,
-        places: assignment.places.clone(),
-    };
-    let plan = Plan {
-        recording: Some(recording),
-        look_at,
-        exec: true,
-        keep_going: true,
-        coverage: Coverage::Every(0),
-        core_dumps: false,
-        ..plan.clone()
-    };
+    let Some(plan) = again(plan, assignment, look_at, failure, counts) else { return Ok(None) };
     let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
     let report = runner.run(1, &Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() });
     runner.abandon();
@@ -127,4 +110,50 @@ pub fn look(
         Verdict::Failed(again) if again.kind == failure.kind && again.place == failure.place => Ok(Some(*again)),
         _ => Ok(None),
     }
+}
+
+/// A serial run with delays that failed, made again to look at the threads at each delay.
+pub fn look_at_delays(
+    plan: &Plan,
+    (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
+    assignment: &Assignment,
+    failure: &Failure,
+    counts: &Counts,
+) -> Result<Vec<Look>, JobEnd> {
+    let Some(plan) = again(plan, assignment, None, failure, counts) else { return Ok(Vec::new()) };
+    let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
+    let assignment = Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() };
+    let looks = runner.looks_at_delays(&assignment);
+    runner.abandon();
+    looks
+}
+
+/// The plan of a run that follows the decisions of one that failed, if these are there.
+fn again(
+    plan: &Plan,
+    assignment: &Assignment,
+    look_at: Option<u64>,
+    failure: &Failure,
+    counts: &Counts,
+) -> Option<Plan> {
+    let log = failure.log.as_ref().filter(|_| !failure.log_is_full)?;
+    let recording = Recording {
+        decisions: log.iter().copied().map(Decision).collect(),
+        every: false,
+        fair_from: counts.fair_from,
+        delays: failure.delays.iter().map(|late| late.delay).collect(),
+        run_seed: failure.run_seed,
+        profile: assignment.profile,
+        stacks: assignment.stacks,
+        places: assignment.places.clone(),
+    };
+    Some(Plan {
+        recording: Some(recording),
+        look_at,
+        exec: true,
+        keep_going: true,
+        coverage: Coverage::Every(0),
+        core_dumps: false,
+        ..plan.clone()
+    })
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use raddle_core::policy::{Explored, Learns};
-use raddle_core::{Decision, EventKind};
+use raddle_core::{Decision, Delay, EventKind};
 use raddle_protocol::hooks::offers;
 use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, Outcome, Points, Results};
@@ -13,6 +13,7 @@ use raddle_protocol::{Escape, Outcome, Points, Results};
 use super::classify::{self, Symptom, Traces};
 use super::executor::{Executor, JobEnd, Look, RunEnd};
 use super::frames::Frames;
+use super::lateness;
 use super::observed::Observed;
 use super::oracle;
 use super::output::Output;
@@ -31,8 +32,7 @@ use crate::os::scratch::JobScratch;
 use crate::os::sys::Ending;
 use crate::plan::coverage::LONGEST_LOG;
 use crate::plan::rounds::FIRST_ROUND;
-use crate::plan::sync_functions;
-use crate::plan::Plan;
+use crate::plan::{self, sync_functions, Plan};
 use raddle_inspect::builds::Builds;
 use raddle_report::FailureKind;
 
@@ -166,7 +166,8 @@ impl<'a> Runner<'a> {
         let end = self.executor.run(run, seed, assignment)?;
         let report = self.judge(run, seed, assignment, &end);
         self.scratch.clean(self.plan.target.own_directory)?;
-        let report = self.retraced(report?, assignment)?;
+        let mut report = self.retraced(report?, assignment)?;
+        self.with_least_delays(&mut report, assignment)?;
         self.with_stacks(report, assignment)
     }
 
@@ -176,6 +177,7 @@ impl<'a> Runner<'a> {
         let plan = self.plan;
         let counts = report.counts;
         let Verdict::Failed(failure) = &mut report.verdict else { return Ok(report) };
+        let counts = failure.counts(&counts);
         if !plan.inspect || plan.check.is_some() || plan.recording.is_some() || failure.log.is_none() {
             return Ok(report);
         }
@@ -195,6 +197,68 @@ impl<'a> Runner<'a> {
             failure.message = again.message;
         }
         Ok(report)
+    }
+
+    /// Finds the smallest delays with which the run fails, and where threads are late then.
+    fn with_least_delays(&mut self, report: &mut RunReport, assignment: &Assignment) -> Result<(), JobEnd> {
+        let plan = self.plan;
+        let Some(failure) = report.failure() else { return Ok(()) };
+        if !plan.inspect || plan.check.is_some() || plan.recording.is_some() {
+            return Ok(());
+        }
+        if lateness::are_least(plan.policy.descriptor, false, failure.kind) {
+            lateness::reduce(self, report, assignment)?;
+        }
+        let counts = report.counts;
+        let Verdict::Failed(failure) = &mut report.verdict else { return Ok(()) };
+        if failure.delays.is_empty() {
+            return Ok(());
+        }
+        let job = (self.runtime.as_path(), &self.scratch, &self.stop);
+        let looks = retrace::look_at_delays(plan, job, assignment, failure, &failure.counts(&counts))?;
+        lateness::locate(failure, &looks);
+        Ok(())
+    }
+
+    /// Makes a run of this number again, with these delays.
+    pub fn run_delayed(&mut self, run: u64, assignment: &Assignment, delays: &[Delay]) -> Result<RunReport, JobEnd> {
+        let seed = self.plan.run_seed(run);
+        // What it finds is wanted with its decisions, each time.
+        let known = std::mem::take(&mut self.known);
+        self.executor.block.set(|settings| {
+            settings.delays = plan::delays(delays);
+            settings.delay_count = delays.len() as u64;
+            settings.flags |= flag::GIVEN_DELAYS;
+        });
+        let end = self.executor.run(run, seed, assignment);
+        self.executor.block.set(|settings| settings.flags &= !flag::GIVEN_DELAYS);
+        let report = end.and_then(|end| self.judge(run, seed, assignment, &end));
+        self.known = known;
+        self.scratch.clean(self.plan.target.own_directory)?;
+        report
+    }
+
+    /// The delays that are possible in a run of this number that has these.
+    pub fn possible_delays(
+        &mut self,
+        run: u64,
+        assignment: &Assignment,
+        delays: &[Delay],
+    ) -> Result<Vec<Delay>, JobEnd> {
+        self.executor.block.set(|settings| settings.flags |= flag::NOTE_DELAYS);
+        let report = self.run_delayed(run, assignment, delays);
+        self.executor.block.set(|settings| settings.flags &= !flag::NOTE_DELAYS);
+        report?;
+        Ok(self.executor.block.possible_delays())
+    }
+
+    /// Makes the run of a recording, and looks at its threads at each delay.
+    pub fn looks_at_delays(&mut self, assignment: &Assignment) -> Result<Vec<Look>, JobEnd> {
+        self.executor.block.set(|settings| settings.flags |= flag::LOOK_AT_DELAYS);
+        let seed = self.plan.run_seed(1);
+        let looks = self.executor.run(1, seed, assignment)?.looks;
+        self.scratch.clean(self.plan.target.own_directory)?;
+        Ok(looks)
     }
 
     /// Makes a run that follows these decisions.
@@ -238,7 +302,10 @@ impl<'a> Runner<'a> {
             let report = self.judge(run, self.plan.run_seed(run), assignment, &end);
             self.scratch.clean(self.plan.target.own_directory)?;
             let report = self.unless_exhausted(report)?;
-            let report = report.map(|report| self.retraced(report, assignment)).transpose()?;
+            let mut report = report.map(|report| self.retraced(report, assignment)).transpose()?;
+            if let Some(report) = &mut report {
+                self.with_least_delays(report, assignment)?;
+            }
             report.map(|report| self.with_stacks(report, assignment)).transpose()?
         };
         Ok(Some(Made { batch, last }))
@@ -506,6 +573,7 @@ impl<'a> Runner<'a> {
             run_seed,
             profile: assignment.profile,
             stacks: assignment.stacks,
+            delays: lateness::of(&self.executor.block.results()),
             racing: assignment.places.clone(),
             log: new.then(|| self.executor.block.log()),
             log_is_full: self.executor.block.log_is_full(),

@@ -9,10 +9,11 @@ use std::sync::{Arc, Weak};
 
 use raddle_core::policies::portfolio;
 use raddle_core::policy::Learns;
-use raddle_core::{Decision, MAX_THREADS};
+use raddle_core::{Decision, Delay, MAX_THREADS};
 use raddle_protocol::block::{LAYOUT, MAGIC};
 use raddle_protocol::races::{FILES, LEARNED, PLACES, RACES};
 use raddle_protocol::results::{MESSAGE, SUMMARIES};
+use raddle_protocol::trace::DELAYS;
 use raddle_protocol::{text, Block, Control, Escape, Results, Settings, Summary, ThreadReport};
 
 use super::observed::{self, Knowledge, Observed};
@@ -274,6 +275,13 @@ impl SharedBlock {
         }
     }
 
+    /// The delays that were possible in the last run, which noted them.
+    pub fn possible_delays(&self) -> Vec<Delay> {
+        // SAFETY: inside the mapping; plain numbers, copied. The run is over.
+        let trace = unsafe { &*addr_of!((*self.map.at.as_ptr()).trace) };
+        trace.delays[..(trace.delay_count as usize).min(DELAYS)].to_vec()
+    }
+
     /// The races that the last run saw.
     pub fn races(&self) -> Seen {
         let at = self.map.at.as_ptr();
@@ -320,6 +328,7 @@ impl SharedBlock {
             addr_of_mut!((*self.map.at.as_ptr()).child_command).write_bytes(0, 1);
             let races = addr_of_mut!((*self.map.at.as_ptr()).races);
             ((*races).count, (*races).learned_count, (*races).loaded) = (0, 0, 0);
+            addr_of_mut!((*self.map.at.as_ptr()).trace.delay_count).write(0);
         }
     }
 

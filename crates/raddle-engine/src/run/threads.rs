@@ -9,6 +9,9 @@ use super::frames::{self, FrameView, Frames};
 use super::library_waits::{self, LockWord, Wait};
 use raddle_inspect::stack::{Frame, Thread, Unwinder};
 
+/// The state of a thread that has not had its first turn.
+pub const NOT_STARTED: &str = "not started";
+
 /// The state of a thread that has returned from its function.
 const ENDING: &str = "ending";
 
@@ -173,7 +176,7 @@ fn view<E: std::fmt::Display>(
         id,
         name: name(report),
         state: match event {
-            _ if report.tid == 0 => "not started",
+            _ if report.tid == 0 => NOT_STARTED,
             Some(EventKind::Exit) if report.state == ThreadState::Enabled as u8 => ENDING,
             _ => state(report.state),
         }

@@ -58,6 +58,11 @@ impl Clock {
         self.readings = 0;
     }
 
+    /// How long so many points take.
+    pub fn points_take(&self, points: u64) -> u64 {
+        points * POINT
+    }
+
     /// How many points can pass before a deadline.
     pub fn points_before(&self, deadline: u64) -> u64 {
         deadline.saturating_sub(self.now + 1) / POINT

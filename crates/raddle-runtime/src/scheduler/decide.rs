@@ -50,8 +50,8 @@ impl Policy for PolicyHandle {
     forward_policy!(
         // SAFETY: as for `get`.
         self => self.get(), unsafe { &*self.0 };
-        start, choose, created, lower, lease, pass, end, sees_every_point, no_choice, member, choose_waiter, run_discarded,
-        bound, gaps, exhausted,
+        start, choose, created, lower, lease, pass, end, sees_every_point, no_choice, member, choose_waiter, pass_time,
+        run_discarded, bound, gaps, exhausted,
     );
 }
 
@@ -79,6 +79,9 @@ impl Scheduler {
         }
         if self.enabled.is_empty() {
             self.idle(me);
+        }
+        if self.timers.len > 0 {
+            self.consider_delay(me);
         }
         if self.replays_parallel {
             self.advance_to_recorded_thread();
@@ -131,7 +134,11 @@ impl Scheduler {
                 (follow.choose(&point), follow.diverged, 0)
             }
             _ if self.run_kind == RunKind::WarmUp => (point.unpreempted(), None, 0),
-            Decider::Explore(guard) => (guard.choose(&point), None, guard.fired),
+            Decider::Explore(guard) => {
+                let (chosen, fired) = (guard.choose(&point), guard.fired);
+                let chosen = if self.holds_back() { self.before_late(me, chosen) } else { chosen };
+                return self.count_step(chosen, step, fired);
+            }
             Decider::Replay(replay) => (replay.choose(&point), replay.diverged, 0),
             Decider::ParallelReplay(order) => (order.choose(&point), None, 0),
         };
@@ -242,7 +249,7 @@ impl Scheduler {
     }
 
     /// The policy whose runs count, if it decides in this run.
-    fn exploring(&mut self) -> Option<&mut Guard<PolicyHandle>> {
+    pub(super) fn exploring(&mut self) -> Option<&mut Guard<PolicyHandle>> {
         // SAFETY: written in `start`.
         match unsafe { self.decider.assume_init_mut() } {
             Decider::Explore(guard) if self.run_kind == RunKind::Counted => Some(guard),
@@ -391,6 +398,7 @@ impl Scheduler {
             || control::parallel()
             || self.futile != 0
             || self.is_fair
+            || self.holds_back()
             || self.run_kind != RunKind::Counted
             || !self.enabled.contains(me)
         {
@@ -398,7 +406,7 @@ impl Scheduler {
         }
         let points = OUTSIDE_POLL_INTERVAL - 1 - self.results().points % OUTSIDE_POLL_INTERVAL;
         let time = self.next_deadline().map_or(u64::MAX, |deadline| self.clock.points_before(deadline));
-        let most = points.min(time);
+        let most = points.min(time).min(self.accesses_before_delay());
         if self.enabled.len() == 1 {
             return Some((most, false));
         }
@@ -414,6 +422,7 @@ impl Scheduler {
     /// Enters the accesses that the current thread has made on a lease; counted as steps if there is a hash.
     pub fn account_lease(&mut self, accesses: u64, hash: Option<u64>) {
         let me = self.current;
+        self.pass_delay_points(accesses);
         self.clock.pass(accesses);
         let shared = self.alive > 1;
         let results = self.results();

@@ -47,6 +47,7 @@ impl Scheduler {
                     waited = true;
                     let passed = sys::real_monotonic() - before;
                     self.clock.jump(self.clock.now() + passed);
+                    self.delays.rested(passed);
                     self.expire();
                     nap = (nap * 2).min(LONGEST_NAP);
                 }
@@ -70,16 +71,13 @@ impl Scheduler {
             return Idle::Retry;
         }
         let deadline = self.next_deadline();
-        let open = self.polled.iter().any(|t| self.waits_for_outside(t))
-            || signals::expected(self)
-            || self.foreign_threads
-            || self.open_world && self.waits_for_shared_spin_lock()
-            || away;
+        let open = away || self.is_open_to_outside();
         // A signal may come from anywhere at any time, so a wait for one does not slow the clock down.
         let slow = open && (away || !self.only_signals());
         match deadline {
             // Nothing else can happen before the deadline, so time jumps to it.
             Some(deadline) if !slow => {
+                self.delays.rested(deadline.saturating_sub(self.clock.now()));
                 self.clock.jump(deadline);
                 self.expire();
                 Idle::Retry
@@ -88,6 +86,14 @@ impl Scheduler {
             // Virtual time goes no faster than real time while others may act.
             deadline => Idle::Sleep { left: deadline.map_or(NEVER, |d| d.saturating_sub(self.clock.now())) },
         }
+    }
+
+    /// Whether something may come from outside that a thread waits for.
+    pub(super) fn is_open_to_outside(&self) -> bool {
+        self.polled.iter().any(|t| self.waits_for_outside(t))
+            || signals::expected(self)
+            || self.foreign_threads
+            || self.open_world && self.waits_for_shared_spin_lock()
     }
 
     /// Looks at every waiting thread again: an object may have been changed by code that we do not

@@ -5,6 +5,7 @@
 
 pub mod clock;
 mod decide;
+mod delay;
 pub mod fairness;
 mod idle;
 pub mod names;
@@ -35,6 +36,7 @@ use crate::switch::gate;
 use clock::{Clock, NEVER};
 use decide::Decider;
 pub use decide::RunKind;
+use delay::Delays;
 use thread::{Life, Polled, Thread, Wait, Wake};
 use timers::Timers;
 
@@ -117,6 +119,7 @@ pub struct Scheduler {
     /// The waiting threads, by what they wait for.
     pub waiters: Waiters,
     pub timers: Timers,
+    delays: Delays,
     second_page: [Page; 0],
     /// The threads by thread pointer.
     pub pointers: ThreadPointers,

@@ -59,6 +59,7 @@ impl Scheduler {
         self.decider.write(decider);
         self.start_names(explores && descriptor.learns >= Learns::Objects);
         self.searches = descriptor.kind == Kind::Systematic;
+        self.start_delays(descriptor, explores);
         // In a program with checks there is no run yet.
         if !(self.searches && crate::process::check::program_has_checks()) {
             self.start_decider(settings.seed);
@@ -98,6 +99,9 @@ impl Scheduler {
             }
         }
         self.run_kind = kind;
+        // SAFETY: written in `start`.
+        let explores = matches!(unsafe { self.decider.assume_init_ref() }, Decider::Explore(_));
+        self.restart_delays(seed, kind, explores);
         self.start_names(self.names_objects);
         self.clock = Clock::starting_at(settings.run.realtime);
         self.chance = Rng::for_purpose(seed, 2);

@@ -215,6 +215,8 @@ pub struct Thread {
     pub inside: u32,
     /// Recent operations without progress.
     pub spins: u32,
+    /// It could run when time passed for the last time although threads could run.
+    pub is_late: bool,
     /// It was preempted without a point, and lets others go first up to the point with this number; 0: it does not.
     pub waits_until_point: u64,
     /// In a parallel run: the number of its last point.

@@ -26,6 +26,12 @@ impl Timers {
         (self.len > 0).then(|| (self.heap[0].deadline, ThreadId(self.heap[0].thread)))
     }
 
+    /// All deadlines with their threads, in no order that matters.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.heap[..self.len]
+    }
+
     pub fn clear(&mut self) {
         while let Some((_, t)) = self.first() {
             self.remove(t);

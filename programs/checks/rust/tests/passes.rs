@@ -54,13 +54,14 @@ fn channels() {
 #[raddle::test]
 fn condvar_and_time() {
     let pair = (Mutex::new(false), Condvar::new());
+    // Before the other thread starts: this one may be late.
+    let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| {
             thread::sleep(Duration::from_millis(50));
             *pair.0.lock().unwrap() = true;
             pair.1.notify_all();
         });
-        let started = Instant::now();
         let ready = pair.1.wait_while(pair.0.lock().unwrap(), |ready| !*ready).unwrap();
         assert!(started.elapsed() >= Duration::from_millis(50));
         let (_ready, timeout) = pair.1.wait_timeout_while(ready, Duration::from_millis(20), |_| true).unwrap();

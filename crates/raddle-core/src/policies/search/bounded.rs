@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::fair::Fair;
 use super::frontier::Frontier;
+use super::lateness::Lateness;
 use super::Choice;
 use crate::policy::{Explored, Point, Policy, Run};
 use crate::thread::ThreadId;
@@ -18,6 +19,7 @@ pub trait Cost {
 #[repr(C)]
 pub struct Bounded<C> {
     fair: Fair,
+    late: Lateness,
     frontier: Frontier,
     cost: PhantomData<C>,
 }
@@ -33,6 +35,7 @@ impl<C> Bounded<C> {
 impl<C: Cost> Policy for Bounded<C> {
     fn start(&mut self, run: &Run<'_>) {
         self.fair.start();
+        self.late.start(run.parameters[1]);
         self.frontier.start(run.parameters[0] as u32);
     }
 
@@ -47,6 +50,15 @@ impl<C: Cost> Policy for Bounded<C> {
 
     fn choose_waiter(&mut self, waiters: u64) -> Option<ThreadId> {
         self.frontier.choose_waiter(waiters)
+    }
+
+    fn pass_time(&mut self, deadlines: u32) -> u32 {
+        if !self.late.allows() {
+            return 0;
+        }
+        let chosen = self.frontier.ask(deadlines, 0).map_or(0, |k| k + 1);
+        self.late.chosen(chosen);
+        chosen
     }
 
     fn run_discarded(&mut self) {

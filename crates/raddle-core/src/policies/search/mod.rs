@@ -10,6 +10,7 @@ pub mod bounded;
 pub mod fair;
 pub mod frontier;
 pub mod independence;
+pub mod lateness;
 #[cfg(test)]
 pub mod model;
 pub mod trace;

@@ -268,6 +268,8 @@ impl Ran {
 
 /// Makes one run under a policy, unless its search is over; `crash` ends it after that many steps.
 pub fn run(policy: &mut impl Policy, program: &Program, parameters: &[f64], crash: usize) -> Option<Ran> {
+    // The parameter behind a search's own one bounds delays, and these programs have no deadlines.
+    let parameters = &[parameters, &[0.0]].concat();
     let run = Run { number: 1, seed: 0, parameters, profile: Profile::default(), lessons: Lessons::none() };
     policy.start(&run);
     if policy.exhausted().is_some() {
