@@ -32,6 +32,7 @@ fn words(setting: Setting) -> &'static [&'static str] {
         Setting::MaxSteps => &["--max-steps", "4321"],
         Setting::Yields => &["--yields", "3"],
         Setting::Dispatch => &["--no-dispatch"],
+        Setting::Heap => &["--heap", "reuse"],
     }
 }
 

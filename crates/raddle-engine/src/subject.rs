@@ -204,6 +204,7 @@ impl Subject {
                 max_steps: options.max_steps(),
                 yields: options.yields,
                 dispatch: options.dispatch,
+                heap: options.heap,
             },
             policy,
             benign: options.fail_on_race.then(|| options.benign.clone()),

@@ -10,6 +10,7 @@ use core::fmt;
 use raddle_core::decorators::guard;
 use raddle_core::policy::MAX_PARAMETERS;
 
+use crate::heap::Heap;
 use crate::settings::Points;
 use crate::shared;
 
@@ -139,6 +140,8 @@ run_settings! {
     yields: u32 = Yields;
     /// Whether system calls that are made outside libc's functions are trapped.
     dispatch: bool = Dispatch;
+    /// What becomes of freed memory.
+    heap: Heap = Heap;
 }
 
 impl RunSettings {
@@ -162,6 +165,7 @@ impl RunSettings {
             cpus: RunSettings::CPUS,
             dispatch: true,
             fail_on_race: false,
+            heap: Heap::Mixed,
         }
     }
 }

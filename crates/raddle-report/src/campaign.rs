@@ -111,6 +111,9 @@ pub struct Failure {
     /// The bound of the search when it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<u32>,
+    /// Freed blocks of the heap that were held back then; left out when there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_back: u64,
     /// The schedule file, if one was written.
     pub schedule: Option<String>,
     /// The assertion that did not hold, if the program says which.
@@ -175,8 +178,8 @@ pub struct Frame {
     pub folded: usize,
 }
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// A place in the program's files that was seen to race.

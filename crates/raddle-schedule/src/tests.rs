@@ -5,7 +5,7 @@ use raddle_core::decorators::guard;
 use raddle_core::event::EventKind;
 use raddle_core::rng::Rng;
 use raddle_core::thread::ThreadId;
-use raddle_protocol::Points;
+use raddle_protocol::{Heap, Points};
 
 fn small() -> Schedule {
     let step = |t, kind| Decision::new(ThreadId(t), kind);
@@ -61,6 +61,7 @@ realtime 1700000000000000000
 max-steps 1000
 yields 10
 dispatch on
+heap mixed
 profile steps=0 threads=0 points=0 phase=0 first=0
 own-directory off
 sync-function "commit"
@@ -160,6 +161,7 @@ impl Generator {
             max_steps: 1 + self.number() % MAX_DECISIONS,
             yields: 1 + self.below(1_000_000) as u32,
             dispatch: self.below(2) == 0,
+            heap: Heap::ALL[self.below(4) as usize],
         }
     }
 

@@ -113,6 +113,7 @@ fn setting(out: &mut String, setting: Setting, s: &Schedule) -> fmt::Result {
         Setting::MaxSteps => writeln!(out, "max-steps {}", settings.max_steps),
         Setting::Yields => writeln!(out, "yields {}", settings.yields),
         Setting::Dispatch => writeln!(out, "dispatch {}", on_off(settings.dispatch)),
+        Setting::Heap => writeln!(out, "heap {}", settings.heap.name()),
     }
 }
 

@@ -132,6 +132,7 @@ pub fn failure(kind: FailureKind) -> Failure {
         also: Vec::new(),
         bound: None,
         serial: Default::default(),
+        heap: Default::default(),
     }
 }
 

@@ -123,18 +123,21 @@ fn deadlock(traces: &Traces<'_>) -> Symptom {
     Symptom::at(place, FailureKind::Deadlock, message)
 }
 
-/// A thread used a destroyed or overwritten object.
+/// A thread used a destroyed or overwritten object, or freed memory. Which one is not known when freed memory was found
+/// to have changed.
 fn misuse(traces: &Traces<'_>) -> Symptom {
     let mut message = shared_block::message(traces.results);
     let culprit = traces.threads.iter().find(|t| u32::from(t.id) == traces.results.thread);
-    let place = match culprit.and_then(|t| t.place.as_deref()) {
-        Some(place) => format!("{message} in {place}"),
-        None => message.clone(),
+    let origin = traces.threads.iter().find_map(|t| t.origin.as_deref());
+    let place = match (culprit, origin) {
+        (Some(ThreadView { place: Some(place), .. }), _) => format!("{message} in {place}"),
+        (None, Some(origin)) => format!("{message}; {origin}"),
+        _ => message.clone(),
     };
-    if let Some(origin) = culprit.and_then(|t| t.origin.as_deref()) {
+    if let Some(origin) = origin {
         message = format!("{message}; {origin}");
     }
-    Symptom { kind: FailureKind::Misuse, message, place, assertion: None }
+    Symptom { kind: FailureKind::Misuse, message, place: without_addresses(&place), assertion: None }
 }
 
 /// The body of a check is over, and threads of it are not.

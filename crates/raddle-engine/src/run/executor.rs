@@ -19,6 +19,7 @@ use raddle_protocol::{Escape, OsReason, Outcome};
 use super::calls;
 use super::classify::TimedOut;
 use super::frames::Frames;
+use super::heap;
 use super::launch::{Descriptors, Launch, LaunchError};
 use super::output::{self, Output};
 use super::report::CheckRequest;
@@ -33,7 +34,7 @@ use crate::os::scratch::JobScratch;
 use crate::os::sys::{self, Ending};
 use crate::plan::place::Place;
 use crate::plan::stdin::{self, Stdin};
-use crate::plan::Plan;
+use crate::plan::{LookAt, Plan};
 
 /// How long a process that was told to leave, or killed, may take.
 const GRACE: Duration = Duration::from_secs(1);
@@ -549,7 +550,7 @@ impl<'a> Executor<'a> {
                     // A run that only shows itself and goes on has no outcome yet.
                     let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
                     let looked = !goes_on || looks.len() < LOOKS;
-                    let views = if looked { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    let views = if looked { self.look_at_frozen(run, &looks, &mut watch) } else { Vec::new() };
                     if !goes_on {
                         (threads, frozen) = (views, true);
                     } else if looks.len() < LOOKS {
@@ -598,9 +599,13 @@ impl<'a> Executor<'a> {
     }
 
     /// Looks at the threads of a run that has stopped.
-    fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
+    fn look_at_frozen(&mut self, pid: pid_t, looks: &[Look], watch: &mut Watch) -> Vec<ThreadView> {
         let started = Instant::now();
         let results = self.block.results();
+        let freeing = match self.plan.look_at {
+            Some(LookAt::Free(_)) => looks.first().and_then(|look| look.threads.first()),
+            _ => None,
+        };
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
@@ -612,8 +617,10 @@ impl<'a> Executor<'a> {
         }
         if let Some(thread) = results.origin_thread.checked_sub(1) {
             let frames = self.unwinder.frames_at(pid, results.origin_place);
-            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
+            threads::name_origin(&mut views, thread as u16, "destroyed it", self.frames.place(&frames));
         }
+        let tools = (&mut self.unwinder, &self.frames, pid);
+        heap::add_sites(&mut views, &results.heap, freeing, tools);
         watch.extend(started.elapsed());
         views
     }

@@ -19,7 +19,7 @@ use super::watch::Stop;
 use super::Assignment;
 use crate::os::scratch::JobScratch;
 use crate::plan::coverage::Coverage;
-use crate::plan::{Plan, Recording, Switch};
+use crate::plan::{LookAt, Plan, Recording, Switch};
 
 /// A serial run with the same failure.
 pub struct Retraced {
@@ -97,7 +97,7 @@ pub fn look(
     plan: &Plan,
     (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
     assignment: &Assignment,
-    look_at: Option<u64>,
+    look_at: Option<LookAt>,
     failure: &Failure,
     counts: &Counts,
 ) -> Result<Option<Failure>, JobEnd> {

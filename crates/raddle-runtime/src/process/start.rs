@@ -47,6 +47,7 @@ pub fn prepare() {
     points::process::prepare();
     points::thread_attributes::prepare();
     dispatch::prepare();
+    crate::heap::prepare();
     crate::switch::prepare();
     block.control.attached.store(1, Ordering::Release);
     block.control.followed.store(block.control.execs.load(Ordering::Relaxed), Ordering::Release);
