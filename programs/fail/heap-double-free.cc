@@ -4,29 +4,25 @@
 #include <string>
 #include <thread>
 
-struct Shared {
-    std::mutex &mutex;
-    int references = 2;
-    std::string text = "long enough to be on the heap, as a block of its own";
-};
+static std::mutex mutex;
+static int references = 2;
 
-static void release(Shared *shared, std::mutex &mutex) {
+static void release(std::string *shared) {
     {
         std::lock_guard lock(mutex);
-        shared->references--;
+        references--;
     }
     bool last;
     {
         std::lock_guard lock(mutex);
-        last = shared->references == 0;
+        last = references == 0;
     }
     if (last) delete shared;
 }
 
 int main() {
-    std::mutex mutex;
-    auto *shared = new Shared{mutex};
-    std::thread one([&] { release(shared, mutex); }), other([&] { release(shared, mutex); });
+    auto *shared = new std::string("short");
+    std::thread one(release, shared), other(release, shared);
     one.join();
     other.join();
 }

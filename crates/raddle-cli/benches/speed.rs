@@ -120,8 +120,9 @@ fn main() {
     // `cargo bench --bench speed -- in_process cores` measures these only.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 10] = [
+    let sections: [Section; 11] = [
         ("whole_runs", whole_runs),
+        ("heap", heap),
         ("in_process", in_process),
         ("cores", cores),
         ("points", points),
@@ -165,6 +166,33 @@ fn whole_runs(bench: &mut Bench) {
             format!("{exec:.0} runs/s ({:.2}x)", exec / bare),
             against,
             "-",
+        );
+    }
+}
+
+/// Whole runs whose freed memory is held back, and half of them, against runs that leave the heap alone. Shared machines
+/// have moods: each way is measured next to what it is compared with, and the median of the ratios counts.
+fn heap(bench: &mut Bench) {
+    const TIMES: usize = 9;
+    for frees in ["0", "50", "100", "500", "1000", "5000", "10000"] {
+        // About the same time for each.
+        let runs = (300_000 / (100 + frees.parse::<u64>().expect("a number"))).to_string();
+        let rate = |how: &str| bench.runs_per_second(&["--runs", &runs, "--heap", how], "frees", frees);
+        let mut ratios = [[0f64; TIMES]; 3];
+        for time in 0..TIMES {
+            for (ratios, how) in ratios.iter_mut().zip(["mixed", "hold", "reuse"]) {
+                ratios[time] = rate("off") / rate(how);
+            }
+        }
+        let [mixed, hold, reuse] = ratios.map(|mut ratios| {
+            ratios.sort_by(f64::total_cmp);
+            ratios[TIMES / 2]
+        });
+        bench.row(
+            &format!("a run with {frees} frees, freed memory held back in half of the runs"),
+            format!("{mixed:.2}x the time"),
+            format!("{hold:.2}x held back in all, {reuse:.2}x in none; the heap left alone"),
+            if frees.len() <= 3 && frees != "500" { "1.10x" } else { "-" },
         );
     }
 }

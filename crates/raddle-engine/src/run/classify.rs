@@ -2,6 +2,7 @@
 
 use raddle_protocol::{Outcome, Results};
 
+use super::heap;
 use super::output;
 use super::said;
 use super::shared_block;
@@ -129,11 +130,12 @@ fn misuse(traces: &Traces<'_>) -> Symptom {
     let mut message = shared_block::message(traces.results);
     let culprit = traces.threads.iter().find(|t| u32::from(t.id) == traces.results.thread);
     let origin = traces.threads.iter().find_map(|t| t.origin.as_deref());
-    let place = match (culprit, origin) {
-        (Some(ThreadView { place: Some(place), .. }), _) => format!("{message} in {place}"),
-        (None, Some(origin)) => format!("{message}; {origin}"),
-        _ => message.clone(),
+    let freed = || traces.threads.iter().find(|t| t.state == heap::FREED)?.place.as_deref();
+    let place = match culprit {
+        Some(culprit) => culprit.place.as_ref().map(|place| format!("{message} in {place}")),
+        None => freed().map(|place| format!("{message}, freed in {place}")),
     };
+    let place = place.unwrap_or_else(|| message.clone());
     if let Some(origin) = origin {
         message = format!("{message}; {origin}");
     }

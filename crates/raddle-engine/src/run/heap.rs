@@ -8,7 +8,7 @@ use super::frames::Frames;
 use super::threads::{self, ThreadView};
 
 /// What a thread did to the block.
-const FREED: &str = "freed it";
+pub const FREED: &str = "freed it";
 const ALLOCATED: &str = "allocated it";
 
 /// Adds to the threads of a failed run which of them freed and allocated the block. `looked_at` is the thread that freed
@@ -44,7 +44,7 @@ pub fn add_sites(
     if let Some(freed) = sites.iter().find(|site| site.state == FREED) {
         threads::name_origin(views, freed.id, FREED, freed.place.clone());
     }
-    // Behind the thread that failed.
-    let first = views.len().min(1);
+    // Behind the thread that failed, if it is known.
+    let first = usize::from(views.first().is_some_and(|view| view.state.starts_with("failed")));
     views.splice(first..first, sites);
 }

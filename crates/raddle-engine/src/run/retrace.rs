@@ -123,8 +123,11 @@ pub fn look(
     let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
     let report = runner.run(1, &Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() });
     runner.abandon();
+    // What is known now of where memory was freed can be part of the place.
+    let finds_more = matches!(look_at, Some(LookAt::Free(_)));
+    let is_same = |again: &Failure| again.kind == failure.kind && (finds_more || again.place == failure.place);
     match report?.verdict {
-        Verdict::Failed(again) if again.kind == failure.kind && again.place == failure.place => Ok(Some(*again)),
+        Verdict::Failed(again) if is_same(&again) => Ok(Some(*again)),
         _ => Ok(None),
     }
 }

@@ -2,16 +2,22 @@
 //!
 //! A freed block has a mark in its third word, which depends on its address and on the run. glibc writes its own
 //! links into the first two words of most freed blocks, and the smallest block has three. A block that is held back
-//! is filled besides, with bytes that make no address: a pointer that is read from it faults when it is used.
+//! is also filled with words that are no addresses: a pointer that is read from it faults when it is used. The words
+//! have the number of the block, so that the fault tells which block it was.
 
 use core::arch::asm;
 
 use raddle_core::rng::splitmix64;
 
-/// Each byte of a block that is held back. Eight of them are no address, with 48 bits or with 57.
+/// Most bytes of a block that is held back. With it as the uppermost byte, eight of them are no address, be addresses
+/// of 48 bits or of 57.
 const BYTE: u8 = 0xdd;
-/// Eight bytes.
-pub const FILL: u64 = u64::from_ne_bytes([BYTE; 8]);
+/// What a block is filled with, without its number.
+const FILL: u64 = u64::from_ne_bytes([BYTE; 8]) & !(MOST_NUMBERS << NUMBER);
+/// Where the number is.
+const NUMBER: u32 = 32;
+/// Numbers that are told apart.
+pub const MOST_NUMBERS: u64 = (1 << 24) - 1;
 /// The most bytes that are filled.
 pub const LONGEST_FILL: usize = 4096;
 /// The word of the mark.
@@ -100,18 +106,19 @@ impl HeapBlock {
         }
     }
 
-    /// Fills a marked block of so many bytes.
+    /// Fills a marked block of so many bytes, which is freed as the one with this number.
     ///
     /// # Safety
     /// As for [`HeapBlock::set_mark`].
-    pub unsafe fn fill(self, size: usize) {
+    pub unsafe fn fill(self, size: usize, number: u64) {
+        let fill = fill(number);
         // SAFETY: inside the block.
         unsafe {
-            self.word(0).write(FILL);
-            self.word(1).write(FILL);
+            self.word(0).write(fill);
+            self.word(1).write(fill);
             let (from, words) = (self.word(MARK + 1), words(size) - MARK - 1);
             // libc's memset may be interrupted by the tick, which never interrupts the runtime.
-            asm!("rep stosq", inout("rcx") words => _, inout("rdi") from => _, in("rax") FILL,
+            asm!("rep stosq", inout("rcx") words => _, inout("rdi") from => _, in("rax") fill,
                  options(nostack, preserves_flags));
         }
     }
@@ -120,10 +127,10 @@ impl HeapBlock {
     ///
     /// # Safety
     /// As for [`HeapBlock::is_marked`].
-    pub unsafe fn damage(self, size: usize, key: u64) -> Option<usize> {
-        let mark = self.mark(key);
+    pub unsafe fn damage(self, size: usize, number: u64, key: u64) -> Option<usize> {
+        let (mark, fill) = (self.mark(key), fill(number));
         // SAFETY: inside the block.
-        let word = |index: usize| unsafe { self.word(index).read() } ^ if index == MARK { mark } else { FILL };
+        let word = |index: usize| unsafe { self.word(index).read() } ^ if index == MARK { mark } else { fill };
         let index = (0..words(size)).find(|&index| word(index) != 0)?;
         Some(8 * index + word(index).trailing_zeros() as usize / 8)
     }
@@ -145,9 +152,19 @@ fn words(size: usize) -> usize {
     size.min(LONGEST_FILL) / 8
 }
 
-/// Whether a value of a register has been read from a block that is held back, and is no address for that.
+/// What the block with this number is filled with.
+fn fill(number: u64) -> u64 {
+    FILL | (number & MOST_NUMBERS) << NUMBER
+}
+
+/// Whether a value of a register can have been read from a freed block, as a fill or as a mark.
 pub fn is_of_freed_memory(value: u64) -> bool {
     (value >> 56) as u8 == BYTE
+}
+
+/// The number of the block that is filled with a value, up to multiples of 2^24.
+pub fn number_of(value: u64) -> u64 {
+    value >> NUMBER & MOST_NUMBERS
 }
 
 #[cfg(test)]
@@ -169,7 +186,8 @@ mod tests {
         for size in [1, 24, 25, 100, 1000, 100_000] {
             // SAFETY: a block of the allocator, which is freed once.
             unsafe {
-                let memory = libc::malloc(size);
+                // What lies before a block is none of the compiler's business.
+                let memory = core::hint::black_box(libc::malloc(size));
                 let usable = libc::malloc_usable_size(memory);
                 assert_eq!(HeapBlock(memory as usize).kind(), Kind::Block(usable));
                 libc::free(memory);
@@ -177,7 +195,7 @@ mod tests {
         }
         // SAFETY: as above.
         unsafe {
-            let memory = libc::malloc(64 << 20);
+            let memory = core::hint::black_box(libc::malloc(64 << 20));
             assert_eq!(HeapBlock(memory as usize).kind(), Kind::Mapped);
             assert_eq!(HeapBlock(memory as usize + 8).kind(), Kind::Invalid);
             libc::free(memory);
@@ -198,12 +216,12 @@ mod tests {
             // SAFETY: inside the memory.
             unsafe {
                 block.set_mark(7);
-                block.fill(size);
-                assert_eq!(block.damage(size, 7), None);
+                block.fill(size, 77);
+                assert_eq!(block.damage(size, 77, 7), None);
                 let byte = |at: usize| (block.0 as *mut u8).add(at);
                 for at in 0..size.min(LONGEST_FILL) {
                     *byte(at) ^= 0x20;
-                    assert_eq!(block.damage(size, 7), Some(at));
+                    assert_eq!(block.damage(size, 77, 7), Some(at));
                     *byte(at) ^= 0x20;
                 }
                 assert!((size.min(LONGEST_FILL)..size).all(|at| *byte(at) == [1, 0, 0, 0, 0, 0, 0, 0][at % 8]));
@@ -221,11 +239,14 @@ mod tests {
         // SAFETY: inside the memory.
         unsafe {
             block.set_mark(99);
-            block.fill(88);
+            block.fill(88, 5);
         }
         for word in &memory.0[2..13] {
             // Canonical with 57 bits: the upper ones are alike.
             assert!(is_of_freed_memory(*word) && ![0, 0x7f].contains(&(word >> 57)));
+        }
+        for word in memory.0[2..4].iter().chain(&memory.0[5..13]) {
+            assert_eq!(number_of(word.wrapping_add(8)), 5, "also with an offset");
         }
     }
 

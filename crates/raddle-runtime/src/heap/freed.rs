@@ -3,7 +3,7 @@
 
 use raddle_core::ThreadId;
 
-use super::block::HeapBlock;
+use super::block::{HeapBlock, MOST_NUMBERS};
 
 /// The most bytes that are held back.
 const MOST_BYTES: usize = 1 << 20;
@@ -15,6 +15,8 @@ const MOST_REMEMBERED: usize = 128;
 /// A freed block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FreedBlock {
+    /// Which of the run's calls of `free` freed it, counted from 1.
+    pub number: u64,
     pub block: HeapBlock,
     /// Bytes that the program could use.
     pub size: usize,
@@ -41,7 +43,7 @@ const HELD: u64 = 1 << 47;
 
 impl Entry {
     fn new(freed: FreedBlock, is_held: bool) -> Entry {
-        let FreedBlock { block, size, by, place } = freed;
+        let FreedBlock { block, size, by, place, .. } = freed;
         // Sizes are 8 more than a multiple of 16. What is too large to be held back has the largest.
         let units = (size / 16).min(0xffff) as u64;
         let held = if is_held { HELD } else { 0 };
@@ -52,8 +54,10 @@ impl Entry {
         self.1 & HELD != 0
     }
 
-    fn read(self) -> FreedBlock {
+    /// The block with the number that the entry stands for.
+    fn read(self, number: u64) -> FreedBlock {
         FreedBlock {
+            number: number + 1,
             block: HeapBlock((self.0 & ADDRESS) as usize),
             size: (self.1 >> 48) as usize * 16 + 8,
             by: ThreadId((self.0 >> 48) as u16),
@@ -87,8 +91,8 @@ impl Freed {
         number as usize % if self.holds { MOST_BLOCKS } else { MOST_REMEMBERED }
     }
 
-    /// Notes a block that is freed, and whether it is held back. Returns its number, from 1.
-    pub fn push(&mut self, freed: FreedBlock, is_held: bool) -> u64 {
+    /// Notes a block that is freed, and whether it is held back.
+    pub fn push(&mut self, freed: FreedBlock, is_held: bool) {
         let at = self.at(self.next);
         self.entry[at] = Entry::new(freed, is_held);
         self.next += 1;
@@ -98,7 +102,6 @@ impl Freed {
         } else if self.held == 0 {
             self.oldest = self.next;
         }
-        self.next
     }
 
     /// Whether a block of so many bytes can be held back.
@@ -124,10 +127,10 @@ impl Freed {
     /// Removes the block that has been held back for the longest time.
     pub fn pop(&mut self) -> Option<FreedBlock> {
         while self.oldest != self.next {
-            let entry = self.entry[self.at(self.oldest)];
+            let (entry, number) = (self.entry[self.at(self.oldest)], self.oldest);
             self.oldest += 1;
             if entry.is_held() {
-                let freed = entry.read();
+                let freed = entry.read(number);
                 self.held -= 1;
                 self.bytes -= freed.chunk();
                 return Some(freed);
@@ -138,21 +141,23 @@ impl Freed {
 
     /// All blocks that are held back, the oldest first.
     pub fn all_held(&self) -> impl Iterator<Item = FreedBlock> + '_ {
-        let entries = (self.oldest..self.next).map(|number| self.entry[self.at(number)]);
-        entries.filter(|entry| entry.is_held()).map(Entry::read)
+        let entries = (self.oldest..self.next).map(|number| (number, self.entry[self.at(number)]));
+        entries.filter(|(_, entry)| entry.is_held()).map(|(number, entry)| entry.read(number))
     }
 
-    /// The block that was freed last of those that begin at an address, with its number; `None`: it is forgotten.
-    pub fn find(&self, block: HeapBlock) -> Option<(u64, FreedBlock)> {
-        self.known()
-            .rev()
-            .map(|number| (number + 1, self.entry[self.at(number)].read()))
-            .find(|(_, f)| f.block == block)
+    /// The block that was freed last of those that begin at an address; `None`: it is forgotten.
+    pub fn find(&self, block: HeapBlock) -> Option<FreedBlock> {
+        self.all_known().find(|freed| freed.block == block)
     }
 
-    /// All freed blocks that are not forgotten, the oldest first.
+    /// The block that was freed last of those with this number, up to multiples of what is told apart.
+    pub fn find_number(&self, number: u64) -> Option<FreedBlock> {
+        self.all_known().find(|freed| freed.number & MOST_NUMBERS == number)
+    }
+
+    /// All freed blocks that are not forgotten, the last one first.
     pub fn all_known(&self) -> impl Iterator<Item = FreedBlock> + '_ {
-        self.known().map(|number| self.entry[self.at(number)].read())
+        self.known().rev().map(|number| self.entry[self.at(number)].read(number))
     }
 
     fn known(&self) -> core::ops::Range<u64> {
@@ -180,7 +185,13 @@ mod tests {
 
     fn block(i: usize, size: usize) -> FreedBlock {
         let place = 0x7fff_f7e0_0000 + i;
-        FreedBlock { block: HeapBlock(0x7fff_0000_0000 + 16 * i), size, by: ThreadId((i % 4096) as u16), place }
+        FreedBlock {
+            number: i as u64 + 1,
+            block: HeapBlock(0x7fff_0000_0000 + 16 * i),
+            size,
+            by: ThreadId((i % 4096) as u16),
+            place,
+        }
     }
 
     #[test]
@@ -189,10 +200,10 @@ mod tests {
         let sizes = [24, 40, 4088, 65_544, (1 << 20) - 24];
         for (i, size) in sizes.into_iter().enumerate() {
             assert!(queue.takes(size));
-            assert_eq!(queue.push(block(i, size), true), i as u64 + 1);
+            queue.push(block(i, size), true);
         }
         assert_eq!(queue.held(), 5);
-        assert_eq!(queue.held_at(block(4, 24).block.0 + 4096), Some(block(2, 4088)), "the oldest that has it");
+        assert_eq!(queue.held_at(block(4, 24).block.0 + 1000), Some(block(2, 4088)), "the oldest that has it");
         for (i, size) in sizes.into_iter().enumerate() {
             assert_eq!(queue.pop(), Some(block(i, size)));
         }
@@ -253,8 +264,9 @@ mod tests {
             for i in 0..1000 {
                 queue.push(FreedBlock { place: i, ..block(i % 100, 24) }, holds);
             }
-            let (number, found) = queue.find(block(42, 24).block).expect("is known");
-            assert_eq!((number, found.place), (943, 942));
+            let found = queue.find(block(42, 24).block).expect("is known");
+            assert_eq!((found.number, found.place), (943, 942));
+            assert_eq!(queue.find_number(950).map(|found| found.place), Some(949));
             assert_eq!(queue.find(HeapBlock(64)), None);
             assert_eq!(queue.held(), if holds { 1000 } else { 0 });
             queue.start(holds);

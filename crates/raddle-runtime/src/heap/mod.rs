@@ -126,7 +126,7 @@ pub fn check_all() {
 unsafe fn check(me: ThreadId, freed: FreedBlock) {
     // SAFETY: the caller's promise.
     unsafe {
-        if let Some(byte) = freed.block.damage(freed.size, key()) {
+        if let Some(byte) = freed.block.damage(freed.size, freed.number, key()) {
             report::end(me, freed.block, Fault::Written { byte });
         }
     }
@@ -202,7 +202,8 @@ unsafe fn hold(me: ThreadId, block: HeapBlock, place: usize) -> bool {
     // SAFETY: the program's own call; `me` holds the baton, and references end before the allocator is called.
     unsafe {
         let Some(size) = given_back(me, block) else { return false };
-        if state().freed.next_number() == scheduler().settings().look_at_free {
+        let number = state().freed.next_number();
+        if number == scheduler().settings().look_at_free {
             failure::look(scheduler(), me);
         }
         // From here on a second call is noticed.
@@ -211,12 +212,12 @@ unsafe fn hold(me: ThreadId, block: HeapBlock, place: usize) -> bool {
         // Under a fair schedule, memory that moves on would hide that a state comes back.
         let holds = freed.takes(size) && !scheduler().is_fair;
         if holds {
-            block.fill(size);
+            block.fill(size, number);
             if scheduler().detects {
                 race::held_back(block.0, size);
             }
         }
-        freed.push(FreedBlock { block, size, by: me, place }, holds);
+        freed.push(FreedBlock { number, block, size, by: me, place }, holds);
         while state().freed.is_too_much() {
             release_oldest(me);
         }

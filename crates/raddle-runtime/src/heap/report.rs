@@ -7,7 +7,7 @@ use raddle_core::ThreadId;
 use raddle_protocol::heap::HeapSite;
 use raddle_protocol::{Outcome, Results};
 
-use super::block::{is_of_freed_memory, HeapBlock};
+use super::block::{is_of_freed_memory, number_of, HeapBlock};
 use super::freed::FreedBlock;
 use super::key;
 use crate::control::{scheduler, state};
@@ -77,10 +77,10 @@ unsafe fn note(me: ThreadId, block: HeapBlock, fault: &Fault) {
 /// The caller holds the baton.
 pub unsafe fn describe(results: &mut Results, block: HeapBlock) -> Option<usize> {
     // SAFETY: the caller's promise.
-    let (number, freed) = unsafe { state() }.freed.find(block)?;
+    let freed = unsafe { state() }.freed.find(block)?;
     let report = &mut results.heap;
     report.block = block.0 as u64;
-    report.number = number;
+    report.number = freed.number;
     report.freed = site(freed.by, &[freed.place]);
     // SAFETY: the caller's promise.
     let requested = unsafe { scheduler().detects.then(|| race::describe_block(block.0, report)).flatten() };
@@ -138,13 +138,11 @@ pub unsafe fn explains(me: ThreadId, code: c_int, context: *const libc::ucontext
         let Some(value) = registers.iter().map(|&value| value as u64).find(|&value| is_of_freed_memory(value)) else {
             return false;
         };
-        // The value may be a mark; the pointer to the block is often still there.
-        let marked = state().freed.all_known().find(|freed| freed.block.mark(key()) == value);
-        let block = marked.or_else(|| registers.iter().find_map(|&value| held_at(value as usize)));
-        if block.is_none() && !state().freed.holds {
-            return false;
-        }
-        note(me, block.map_or(HeapBlock(0), |freed| freed.block), &Fault::PointerUsed { value });
+        let freed = &state().freed;
+        let marked = freed.all_known().find(|freed| freed.block.mark(key()) == value);
+        let filled = || freed.find_number(number_of(value)).filter(|_| freed.holds);
+        let Some(FreedBlock { block, .. }) = marked.or_else(filled) else { return false };
+        note(me, block, &Fault::PointerUsed { value });
         true
     }
 }
