@@ -1,13 +1,16 @@
 // fail: a hand-made reference count is looked at after it was decremented, so that two threads delete the object
 // expect: misuse
 #include <mutex>
-#include <string>
 #include <thread>
+
+struct Shared {
+    int numbers[10] = {};
+};
 
 static std::mutex mutex;
 static int references = 2;
 
-static void release(std::string *shared) {
+static void release(Shared *shared) {
     {
         std::lock_guard lock(mutex);
         references--;
@@ -21,7 +24,7 @@ static void release(std::string *shared) {
 }
 
 int main() {
-    auto *shared = new std::string("short");
+    auto *shared = new Shared;
     std::thread one(release, shared), other(release, shared);
     one.join();
     other.join();

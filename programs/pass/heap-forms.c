@@ -84,8 +84,9 @@ int main(void) {
     for (int i = 0; i < 4; i++) free(shelf[i]);
     // Too much, which is no error of the program's.
     errno = 0;
-    CHECK(reallocarray(NULL, SIZE_MAX / 2, 3) == NULL && errno == ENOMEM);
-    CHECK(calloc(SIZE_MAX / 2, 3) == NULL);
+    volatile size_t many = SIZE_MAX / 2;
+    CHECK(reallocarray(NULL, many, 3) == NULL && errno == ENOMEM);
+    CHECK(calloc(many, 3) == NULL);
     // A block with a mapping of its own, and one that becomes one.
     unsigned char *large = malloc(1 << 20);
     fill(large, 1 << 20, 9);

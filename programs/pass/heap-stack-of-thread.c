@@ -21,13 +21,13 @@ int main(void) {
             stacks[j] = aligned_alloc(64, STACK);
             CHECK(stacks[j] != NULL);
             OK(pthread_attr_setstack(&attributes, stacks[j], STACK));
-            OK(pthread_create(&threads[j], &attributes, works, &threads[j]));
+            OK(pthread_create(&threads[j], &attributes, works, stacks[j]));
             OK(pthread_attr_destroy(&attributes));
         }
         for (int j = 0; j < 2; j++) {
             void *result = NULL;
             OK(pthread_join(threads[j], &result));
-            CHECK(result == &threads[j]);
+            CHECK(result == stacks[j]);
             free(stacks[j]);
         }
         char *other = malloc(STACK);

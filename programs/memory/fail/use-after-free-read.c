@@ -3,8 +3,6 @@
 // race-free
 #include "check.h"
 
-#include <stdlib.h>
-
 struct entry {
     long key, value;
 };
@@ -19,7 +17,7 @@ static void *reads(UNUSED void *none) {
     pthread_mutex_unlock(&mutex);
     pthread_mutex_lock(&mutex);
     // The bug: the lock was given back in between.
-    if (mine != NULL) seen = mine->value & 0;
+    if (mine != NULL) seen = mine->value;
     pthread_mutex_unlock(&mutex);
     return NULL;
 }

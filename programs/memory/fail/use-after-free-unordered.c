@@ -2,8 +2,6 @@
 // expect: misuse
 #include "check.h"
 
-#include <stdlib.h>
-
 struct object {
     long numbers[8];
 };
@@ -12,7 +10,7 @@ static struct object *object;
 static volatile long seen;
 
 static void *reads(UNUSED void *none) {
-    seen = object->numbers[5] & 0;
+    seen = object->numbers[5];
     return NULL;
 }
 

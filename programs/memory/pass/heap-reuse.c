@@ -1,8 +1,6 @@
 // pass: blocks that threads free and get, under locks, and whose contents are read and written right up to the free
 // race-free
 #include "check.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 10, SLOTS = 3 };

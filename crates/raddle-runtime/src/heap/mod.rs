@@ -191,7 +191,7 @@ unsafe fn given_back(me: ThreadId, block: HeapBlock) -> Option<usize> {
                 Some(size)
             }
             Kind::Mapped => None,
-            Kind::Invalid => report::end(me, block, Fault::Invalid),
+            Kind::Invalid => report::end_at_invalid(me, block),
         }
     }
 }

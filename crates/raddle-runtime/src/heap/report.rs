@@ -56,6 +56,31 @@ pub unsafe fn end(me: ThreadId, block: HeapBlock, fault: Fault) -> ! {
     }
 }
 
+/// Ends the run: the thread frees what is no block, perhaps because it has read the pointer from one that is freed.
+#[cold]
+#[inline(never)]
+pub unsafe fn end_at_invalid(me: ThreadId, block: HeapBlock) -> ! {
+    let value = block.0 as u64;
+    // SAFETY: the caller holds the baton.
+    unsafe {
+        match source(value) {
+            Some(freed) => end(me, freed.block, Fault::PointerUsed { value }),
+            None => end(me, block, Fault::Invalid),
+        }
+    }
+}
+
+/// The freed block that a value was read from: it has its mark, or is filled with it.
+unsafe fn source(value: u64) -> Option<FreedBlock> {
+    if !is_of_freed_memory(value) {
+        return None;
+    }
+    // SAFETY: the caller holds the baton.
+    let freed = unsafe { &state().freed };
+    let marked = freed.all_known().find(|freed| freed.block.mark(key()) == value);
+    marked.or_else(|| freed.find_number(number_of(value)).filter(|_| freed.holds))
+}
+
 /// Writes what is wrong into the results.
 unsafe fn note(me: ThreadId, block: HeapBlock, fault: &Fault) {
     // SAFETY: the caller holds the baton.
@@ -135,13 +160,8 @@ pub unsafe fn explains(me: ThreadId, code: c_int, context: *const libc::ucontext
         }
         const GENERAL: usize = libc::REG_RSP as usize;
         let registers = &(&(*context).uc_mcontext.gregs)[..=GENERAL];
-        let Some(value) = registers.iter().map(|&value| value as u64).find(|&value| is_of_freed_memory(value)) else {
-            return false;
-        };
-        let freed = &state().freed;
-        let marked = freed.all_known().find(|freed| freed.block.mark(key()) == value);
-        let filled = || freed.find_number(number_of(value)).filter(|_| freed.holds);
-        let Some(FreedBlock { block, .. }) = marked.or_else(filled) else { return false };
+        let used = registers.iter().map(|&value| value as u64).find_map(|value| Some((value, source(value)?)));
+        let Some((value, FreedBlock { block, .. })) = used else { return false };
         note(me, block, &Fault::PointerUsed { value });
         true
     }
