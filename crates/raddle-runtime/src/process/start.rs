@@ -34,6 +34,20 @@ extern "C" fn constructor() {
 #[link_section = ".init_array"]
 static CONSTRUCTOR: extern "C" fn() = constructor;
 
+/// Handlers of exit and destructors of static objects have run. What they wrote is looked at, too.
+#[cfg(not(test))]
+extern "C" fn destructor() {
+    if let Some(_me) = control::current() {
+        let _leave = control::LeaveOnDrop::armed();
+        crate::heap::check_all();
+    }
+}
+
+#[cfg(not(test))]
+#[used]
+#[link_section = ".fini_array"]
+static DESTRUCTOR: extern "C" fn() = destructor;
+
 /// Makes everything ready for a run; once.
 pub fn prepare() {
     attach();
