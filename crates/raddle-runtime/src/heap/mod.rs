@@ -23,7 +23,7 @@ use raddle_core::ThreadId;
 use raddle_protocol::{Escape, Heap};
 
 use crate::control::{current, parallel, scheduler, state};
-use crate::os::objects::{next_definition, Object};
+use crate::os::objects::Object;
 use crate::points::{real_address, set_errno};
 use crate::process::failure;
 use crate::{interpose, race, real};
@@ -54,8 +54,10 @@ enum Allocator {
 
 impl Allocator {
     fn of_program() -> Allocator {
-        let ours = [real_address!(malloc), real_address!(calloc), real_address!(realloc), real_address!(free)];
-        let libcs = [c"__libc_malloc", c"__libc_calloc", c"__libc_realloc", c"__libc_free"].map(next_definition);
+        let used = [real_address!(malloc), real_address!(calloc), real_address!(realloc), real_address!(free)];
+        // Others define libc's second names (`__libc_malloc`) as well.
+        let libc = || Object::own()?.behind().find(|object| object.definition(c"gnu_get_libc_version").is_some());
+        let libcs = libc().map(|libc| [c"malloc", c"calloc", c"realloc", c"free"].map(|name| libc.definition(name)));
         // What the loader finds before this library never calls it.
         let before = || {
             let own = Object::own().map(core::ptr::from_ref)?;
@@ -64,7 +66,7 @@ impl Allocator {
         };
         if crate::points::thread::sanitized() {
             Allocator::Sanitizer
-        } else if ours == libcs && before().is_none() {
+        } else if libcs == Some(used.map(Some)) && before().is_none() {
             Allocator::Libc
         } else {
             Allocator::Other
