@@ -1,5 +1,6 @@
 // pass: another allocator, whose own locks are taken before main and in every thread
 // flags: -ljemalloc
+// uncontrolled: own allocator is left alone
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>

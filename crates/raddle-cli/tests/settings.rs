@@ -33,6 +33,7 @@ fn words(setting: Setting) -> &'static [&'static str] {
         Setting::Yields => &["--yields", "3"],
         Setting::Lag => &["--lag", "50"],
         Setting::Dispatch => &["--no-dispatch"],
+        Setting::Heap => &["--heap", "reuse"],
     }
 }
 

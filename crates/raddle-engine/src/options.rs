@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use raddle_core::decorators::guard;
 use raddle_core::policy::Kind;
-use raddle_protocol::{Points, RunSettings};
+use raddle_protocol::{Heap, Points, RunSettings};
 use raddle_schedule::MAX_DECISIONS;
 
 use crate::error::Error;
@@ -64,6 +64,8 @@ pub struct Options {
     pub cpus: u32,
     /// Whether system calls outside libc's functions are trapped.
     pub dispatch: bool,
+    /// What becomes of freed memory.
+    pub heap: Heap,
     /// Which runs are sampled for ordered pairs of events.
     pub coverage: Coverage,
     /// Where schedules of failures go.
@@ -114,6 +116,7 @@ impl Default for Options {
             cpus: RunSettings::CPUS,
             lag: RunSettings::LAG,
             dispatch: true,
+            heap: Heap::Mixed,
             coverage: Coverage::Some,
             out: DEFAULT_OUT.into(),
             record: true,

@@ -205,6 +205,7 @@ impl Subject {
                 yields: options.yields,
                 lag: options.lag,
                 dispatch: options.dispatch,
+                heap: options.heap,
             },
             policy,
             benign: options.fail_on_race.then(|| options.benign.clone()),

@@ -16,6 +16,7 @@ use raddle_core::{Delay, MAX_THREADS};
 
 use crate::check::CheckRequest;
 use crate::control::Control;
+use crate::heap::{HeapReport, HeapSite};
 use crate::races::{LoadedFile, Race, RaceAccess, Races, RacyPlaces};
 use crate::results::{Results, Summary, SUMMARIES};
 use crate::run_settings::{PolicySettings, RunSettings};
@@ -36,6 +37,8 @@ pub const LAYOUT: u64 = layout::all(&[
     Stacks::LAYOUT,
     Control::LAYOUT,
     Results::LAYOUT,
+    HeapReport::LAYOUT,
+    HeapSite::LAYOUT,
     Summary::LAYOUT,
     CheckRequest::LAYOUT,
     RacyPlaces::LAYOUT,

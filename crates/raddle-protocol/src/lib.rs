@@ -10,6 +10,7 @@
 //! | `results` | what a run did, how it ended, what escaped control |
 //! | `threads` | where each thread stood when a run failed |
 //! | `trace` | what later runs can learn from a run |
+//! | `heap` | what becomes of freed memory, and the block that a failure is about |
 //! | `races` | places that race go in, races that were seen come out |
 //! | `check` | what a program with checks asks for |
 //! | `hooks` | the table through which instrumented programs call |
@@ -24,6 +25,7 @@
 pub mod block;
 pub mod check;
 pub mod control;
+pub mod heap;
 pub mod hooks;
 pub mod layout;
 pub mod policy_list;
@@ -38,6 +40,7 @@ pub mod trace;
 pub use block::{text, Block};
 pub use check::CheckRequest;
 pub use control::{Control, Fallback, OsReason};
+pub use heap::Heap;
 pub use raddle_core::lessons;
 pub use results::{Escape, Outcome, Results, Summary};
 pub use run_settings::{PolicySettings, RunSettings, Setting};

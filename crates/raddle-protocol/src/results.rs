@@ -3,6 +3,7 @@
 use raddle_core::policy::Explored;
 use raddle_core::{delays, Delay};
 
+use crate::heap::HeapReport;
 use crate::settings::{Stacks, STACKS};
 use crate::shared;
 
@@ -58,8 +59,8 @@ pub enum Outcome {
     StateLeaks = 13,
     /// No run was made: the policy has no schedule left. See [`Results::explored`].
     Exhausted = 14,
-    /// A thread used an object that was destroyed, or whose memory holds something else. See
-    /// [`Results::origin_place`].
+    /// A thread used an object that was destroyed or whose memory holds something else, or memory that was freed. See
+    /// [`Results::origin_place`] and [`Results::heap`].
     Misuse = 15,
 }
 
@@ -139,6 +140,9 @@ escapes! {
     /// What exec started cannot be followed.
     Exec = 14 "another program replaced this one and ran outside control: it is statically linked, gains privileges or \
                does not use glibc",
+    /// jemalloc and the like.
+    Allocator = 15 "the program's own allocator is left alone: freed memory is not held back, and its misuse is not \
+                    noticed",
 }
 
 /// Longest message, in bytes.
@@ -203,6 +207,10 @@ shared! {
         pub origin_thread: u32,
         /// Where that thread called the function that destroyed it: the address behind the call.
         pub origin_place: u64,
+        /// The block of the heap that the failure is about.
+        pub heap: HeapReport,
+        /// Blocks that the run has held back after they were freed.
+        pub held_back: u64,
         /// Where a replay diverged: the step, counted from 1; 0 when it did not.
         pub diverged_step: u64,
         /// The recorded decision there, or `u32::MAX` past the recording's end.

@@ -10,6 +10,7 @@ use core::fmt;
 use raddle_core::decorators::guard;
 use raddle_core::policy::MAX_PARAMETERS;
 
+use crate::heap::Heap;
 use crate::settings::Points;
 use crate::shared;
 
@@ -141,6 +142,8 @@ run_settings! {
     lag: u64 = Lag;
     /// Whether system calls that are made outside libc's functions are trapped.
     dispatch: bool = Dispatch;
+    /// What becomes of freed memory.
+    heap: Heap = Heap;
 }
 
 impl RunSettings {
@@ -167,6 +170,7 @@ impl RunSettings {
             lag: RunSettings::LAG,
             dispatch: true,
             fail_on_race: false,
+            heap: Heap::Mixed,
         }
     }
 }

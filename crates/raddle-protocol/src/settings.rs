@@ -143,6 +143,8 @@ shared! {
         /// A function of the program, counted in the same way: when it is called, the run stops until the command line
         /// has looked at the threads, and goes on. 0 for none.
         pub look_offset: u64,
+        /// The same when memory is freed for the N-th time; 0 for never.
+        pub look_at_free: u64,
         /// In a program with checks ([`CHECKS`](crate::check::CHECKS)): which of them makes the runs, counted from 1.
         pub check_number: u32,
         /// The first and the last run that a check or a fork server is to make before it answers; 0 for a fork

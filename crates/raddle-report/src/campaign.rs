@@ -117,6 +117,9 @@ pub struct Failure {
     /// The threads that have to be late for it to happen; absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Delay>,
+    /// Freed blocks of the heap that were held back then; left out when there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_back: u64,
     /// The schedule file, if one was written.
     pub schedule: Option<String>,
     /// The failed assertion, if the program names one.
@@ -193,8 +196,8 @@ pub struct Frame {
     pub folded: usize,
 }
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 /// A place in the program's files that was seen to race.

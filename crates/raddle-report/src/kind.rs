@@ -31,7 +31,7 @@ pub enum FailureKind {
     Leak,
     /// A data race.
     Race,
-    /// A destroyed or overwritten object was used.
+    /// A destroyed or overwritten object was used, or freed memory.
     Misuse,
 }
 

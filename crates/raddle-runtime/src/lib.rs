@@ -9,6 +9,7 @@
 //! | `points` | something is about to happen: the functions that stand for libc's, one file per primitive |
 //! | `dispatch` | system calls that are made past these functions (syscall user dispatch) |
 //! | `access`, `race` | instrumented programs: the compiler's hooks, spin loops, leases; data races |
+//! | `heap` | the allocator's functions: freed memory is held back, misuse of the heap is a finding |
 //! | `model` | which threads can go on: the state of each primitive, as pure operations |
 //! | `scheduler` | counts steps, keeps the enabled set, asks the policy, logs the decision |
 //! | `recurrence` | whether a run is in a state again that it was in before: the evidence for a livelock |
@@ -41,6 +42,7 @@
 mod access;
 mod control;
 mod dispatch;
+mod heap;
 mod model;
 mod os;
 mod points;

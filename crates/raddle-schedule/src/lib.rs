@@ -44,7 +44,7 @@ pub use write::write;
 use raddle_core::decorators::replay::Decision;
 use raddle_core::policy::Profile;
 use raddle_core::Delay;
-use raddle_protocol::{PolicySettings, RunSettings};
+use raddle_protocol::{Heap, PolicySettings, RunSettings};
 
 /// The version of the format.
 pub const VERSION: u32 = 1;
@@ -174,7 +174,8 @@ impl Default for Schedule {
             variables: None,
             files: Vec::new(),
             build_id: String::new(),
-            settings: RunSettings::of(PolicySettings::new("", [])),
+            // Files of raddle 0.1.0 do not name the heap: their runs left it alone.
+            settings: RunSettings { heap: Heap::Off, ..RunSettings::of(PolicySettings::new("", [])) },
             run: 0,
             run_seed: 0,
             fair_from: 0,

@@ -15,7 +15,7 @@ use raddle_core::policy::MAX_PARAMETERS;
 use raddle_core::thread::MAX_THREADS;
 use raddle_core::Delay;
 use raddle_protocol::policy_list::LONGEST_NAME;
-use raddle_protocol::{Points, PolicySettings};
+use raddle_protocol::{Heap, Points, PolicySettings};
 
 /// The most CPUs that a program can be told of.
 const MAX_CPUS: u32 = 1024;
@@ -64,6 +64,7 @@ const OPTIONAL: &[&str] = &[
     "variables",
     "yields",
     "lag",
+    "heap",
     "fair",
 ];
 
@@ -199,6 +200,7 @@ fn value(key: &str, line: &mut Line<'_>, s: &mut Schedule) -> Result<()> {
         "yields" => s.settings.yields = within(line, "a number of polls", 1, MAX_YIELDS)?,
         "lag" => s.settings.lag = within(line, "a number of milliseconds", 0, MAX_LAG)?,
         "dispatch" => s.settings.dispatch = line.on_off()?,
+        "heap" => s.settings.heap = heap(line)?,
         "own-directory" => s.own_directory = line.on_off()?,
         "sync-function" => s.sync_functions.push(line.text("a function's name, quoted")?),
         "raddle-check" => s.check = line.number("a check's number")?,
@@ -288,6 +290,13 @@ fn points(line: &mut Line<'_>) -> Result<Points> {
     let names = Points::ALL.map(Points::name).join(", ");
     Points::from_name(line.word("a level of points")?)
         .ok_or_else(|| start.error(&format!("a level of points ({names})")))
+}
+
+fn heap(line: &mut Line<'_>) -> Result<Heap> {
+    let mut start = line.clone();
+    let names = Heap::ALL.map(Heap::name).join(", ");
+    Heap::from_name(line.word("what becomes of freed memory")?)
+        .ok_or_else(|| start.error(&format!("what becomes of freed memory ({names})")))
 }
 
 fn parameter(line: &mut Line<'_>) -> Result<(String, f64)> {

@@ -5,7 +5,7 @@ use raddle_core::decorators::guard;
 use raddle_core::event::EventKind;
 use raddle_core::rng::Rng;
 use raddle_core::thread::ThreadId;
-use raddle_protocol::Points;
+use raddle_protocol::{Heap, Points};
 
 fn small() -> Schedule {
     let step = |t, kind| Decision::new(ThreadId(t), kind);
@@ -67,6 +67,7 @@ yields 10
 lag 100
 dispatch on
 delay point=7 nanoseconds=10000000 thread=1 "bank.c:31"
+heap mixed
 profile steps=0 threads=0 points=0 phase=0 first=0 delay-points=0
 own-directory off
 sync-function "commit"
@@ -167,6 +168,7 @@ impl Generator {
             yields: 1 + self.below(1_000_000) as u32,
             lag: self.below(1_000),
             dispatch: self.below(2) == 0,
+            heap: Heap::ALL[self.below(4) as usize],
         }
     }
 

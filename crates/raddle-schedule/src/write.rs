@@ -124,6 +124,7 @@ fn setting(out: &mut String, setting: Setting, s: &Schedule) -> fmt::Result {
         Setting::Yields => writeln!(out, "yields {}", settings.yields),
         Setting::Lag => writeln!(out, "lag {}", settings.lag),
         Setting::Dispatch => writeln!(out, "dispatch {}", on_off(settings.dispatch)),
+        Setting::Heap => writeln!(out, "heap {}", settings.heap.name()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use raddle_protocol::{Points, RunSettings};
+use raddle_protocol::{Heap, Points, RunSettings};
 use raddle_schedule::{parse, write, Schedule, Stdin};
 
 /// The files of a release, by their names without the ending.
@@ -38,6 +38,8 @@ fn files_of_every_release_are_read() {
             let name = format!("{release}/{name}");
             assert_eq!((schedule.raddle.as_str(), schedule.settings.seed), ("0.1.0", 1), "{name}");
             assert_eq!((schedule.settings.cpus, schedule.settings.yields), (4, RunSettings::YIELDS), "{name}");
+            // Files without the key: what was recorded before freed memory was held back.
+            assert_eq!(schedule.settings.heap, Heap::Off, "{name}");
             assert_eq!(schedule.directory, b"/home/ada/work", "{name}");
             assert!(schedule.settings.realtime > 0 && schedule.settings.dispatch, "{name}");
             assert!(schedule.run > 0 && !schedule.decisions.is_empty() && !schedule.build_id.is_empty(), "{name}");

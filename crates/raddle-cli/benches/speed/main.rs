@@ -4,6 +4,7 @@
 
 mod bench;
 mod decisions;
+mod heap;
 mod memory;
 mod parallel;
 mod points;
@@ -15,6 +16,7 @@ use comfy_table::{presets, Table};
 
 use bench::{pin, Bench};
 use decisions::decisions;
+use heap::heap;
 use memory::{accesses, deque, memory};
 use parallel::parallel;
 use points::{points, switches};
@@ -29,8 +31,9 @@ fn main() {
     // `cargo bench --bench speed -- in_process cores` measures these only.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     type Section = (&'static str, fn(&mut Bench));
-    let sections: [Section; 10] = [
+    let sections: [Section; 11] = [
         ("whole_runs", whole_runs),
+        ("heap", heap),
         ("in_process", in_process),
         ("cores", cores),
         ("points", points),

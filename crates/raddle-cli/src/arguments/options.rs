@@ -118,6 +118,10 @@ options! {
         /// Do not trap system calls made outside libc's functions
         #[arg(long)]
         pub no_dispatch: bool,
+        /// Choose what becomes of freed memory: mixed (half of the runs hold it back for a while, so that a use of it
+        /// shows, the others reuse it at once), hold, reuse or off [default: mixed]
+        #[arg(long, value_name = "HOW")]
+        pub heap: Option<String>,
         /// Set a variable in the program's environment (can be repeated)
         #[arg(long, value_name = "NAME=VALUE")]
         pub env: Vec<String>,

@@ -12,7 +12,7 @@ use raddle_engine::plan::coverage::Coverage;
 use raddle_engine::plan::stdin::Stdin;
 use raddle_engine::plan::{suggest, Benign, Expectations, Switch};
 use raddle_engine::replay::read_benign;
-use raddle_protocol::{Points, RunSettings};
+use raddle_protocol::{Heap, Points, RunSettings};
 
 use super::{ProcessOptions, TestOptions};
 
@@ -136,6 +136,7 @@ impl Resolved {
             cpus: run.cpus.unwrap_or(RunSettings::CPUS),
             lag: run.lag.unwrap_or(RunSettings::LAG),
             dispatch: !run.no_dispatch,
+            heap: run.heap.as_deref().map_or(Ok(Heap::Mixed), heap)?,
             coverage: run.coverage.map_or(Coverage::Some, Coverage::Every),
             out,
             record: true,
@@ -197,6 +198,15 @@ fn points(text: &str) -> Result<Points, OptionError> {
         option: "points",
         value: text.to_string(),
         hint: suggest::hint(text, &Points::ALL.map(Points::name)),
+    })
+}
+
+/// What becomes of freed memory, by its name.
+fn heap(text: &str) -> Result<Heap, OptionError> {
+    Heap::from_name(text).ok_or_else(|| OptionError::Unknown {
+        option: "heap",
+        value: text.to_string(),
+        hint: suggest::hint(text, &Heap::ALL.map(Heap::name)),
     })
 }
 

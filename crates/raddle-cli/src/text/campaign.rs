@@ -243,6 +243,9 @@ fn write_finding(out: &mut String, s: &Summary<'_>, finding: &Finding, screen: S
     if let Some(bound) = failure.bound {
         write!(out, ", found with {}", bound_text(s.plan.policy.descriptor.name, bound))?;
     }
+    if failure.heap.held_back != 0 {
+        write!(out, ", {} held back", count(failure.heap.held_back, "freed block"))?;
+    }
     if finding.count > 1 {
         write!(out, "; {} failed like this", count(finding.count, "run"))?;
     }

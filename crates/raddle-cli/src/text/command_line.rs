@@ -6,7 +6,7 @@ use std::path::Path;
 use raddle_core::decorators::guard;
 use raddle_core::policies;
 use raddle_engine::plan::{Plan, Switch};
-use raddle_protocol::{RunSettings, Setting};
+use raddle_protocol::{Heap, RunSettings, Setting};
 
 /// The command that replays a schedule file.
 pub fn replay(schedule: &Path) -> String {
@@ -80,6 +80,7 @@ fn option(setting: Setting, plan: &Plan) -> Option<String> {
         Setting::Yields => (settings.yields != RunSettings::YIELDS).then(|| format!("--yields {}", settings.yields)),
         Setting::Lag => (settings.lag != RunSettings::LAG).then(|| format!("--lag {}", settings.lag)),
         Setting::Dispatch => (!settings.dispatch).then(|| "--no-dispatch".to_string()),
+        Setting::Heap => (settings.heap != Heap::Mixed).then(|| format!("--heap {}", settings.heap.name())),
     }
 }
 

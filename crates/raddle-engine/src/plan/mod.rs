@@ -70,8 +70,8 @@ pub struct Plan {
     pub switch: Switch,
     /// Functions whose calls are points.
     pub sync_functions: SyncFunctions,
-    /// A function of the program: when it is called, the threads are looked at.
-    pub look_at: Option<u64>,
+    /// When the threads are looked at although the run goes on.
+    pub look_at: Option<LookAt>,
     /// What a good run looks like.
     pub expect: Expectations,
     /// How many runs.
@@ -130,6 +130,15 @@ pub struct Target {
     pub runtime: PathBuf,
     /// What it reads.
     pub stdin: Stdin,
+}
+
+/// When the threads of a run are looked at although it goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LookAt {
+    /// When the function of the program is called that has this address in its file.
+    Call(u64),
+    /// When memory is freed for the N-th time.
+    Free(u64),
 }
 
 /// What a good run looks like.
@@ -253,7 +262,8 @@ impl Plan {
             expect_exit: if self.expect.signal.is_some() { -1 } else { self.expect.exit },
             scratch: [0; 512],
             sync_offsets,
-            look_offset: self.look_at.unwrap_or(0),
+            look_offset: if let Some(LookAt::Call(offset)) = self.look_at { offset } else { 0 },
+            look_at_free: if let Some(LookAt::Free(number)) = self.look_at { number } else { 0 },
             stdin: [0; 128],
             directory: [0; 512],
             block_path: [0; 64],

@@ -27,7 +27,7 @@ use crate::plan::policy_choice::PolicyChoice;
 use crate::plan::stdin::{self, Stdin};
 use crate::plan::suppressions::Suppressions;
 use crate::plan::sync_functions::{self, SyncFunctions};
-use crate::plan::{Benign, Expectations, Plan, Recording, Switch, Target};
+use crate::plan::{Benign, Expectations, LookAt, Plan, Recording, Switch, Target};
 use crate::runtime;
 
 /// How a schedule is to be run again.
@@ -248,7 +248,7 @@ fn plan(options: &ReplayOptions, recorded: &Schedule, file: &Path, target: Targe
     let sync_functions = SyncFunctions::find(&target.program.path, &recorded.sync_functions)?;
     // A panic has unwound the stack when its run ends. In a check the program's text is that of many runs.
     let panics = recorded.failure.kind == FailureKind::Assert.name() && recorded.check == 0;
-    let look_at = panics.then(|| sync_functions::panic(&target.program.path)).flatten();
+    let look_at = panics.then(|| sync_functions::panic(&target.program.path)).flatten().map(LookAt::Call);
     Ok(Plan {
         target,
         settings: recorded.settings,

@@ -63,6 +63,7 @@ fn failure(finding: &Finding) -> Failure {
         step: finding.failure.step,
         bound: finding.failure.bound,
         delays: finding.failure.delays.iter().map(late).collect(),
+        held_back: finding.failure.heap.held_back,
         schedule: finding.schedule.as_ref().ok().map(|path| path.display().to_string()),
         assertion: finding.failure.assertion.as_ref().map(assertion),
         threads: finding.failure.threads.iter().map(thread).collect(),

@@ -133,6 +133,7 @@ pub fn failure(kind: FailureKind) -> Failure {
         also: Vec::new(),
         bound: None,
         serial: Default::default(),
+        heap: Default::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use raddle_protocol::{Outcome, Results};
 
+use super::heap;
 use super::output;
 use super::said;
 use super::shared_block;
@@ -123,18 +124,22 @@ fn deadlock(traces: &Traces<'_>) -> Symptom {
     Symptom::at(place, FailureKind::Deadlock, message)
 }
 
-/// A thread used a destroyed or overwritten object.
+/// A thread used a destroyed or overwritten object, or freed memory. Which one is not known when freed memory was found
+/// to have changed.
 fn misuse(traces: &Traces<'_>) -> Symptom {
     let mut message = shared_block::message(traces.results);
     let culprit = traces.threads.iter().find(|t| u32::from(t.id) == traces.results.thread);
-    let place = match culprit.and_then(|t| t.place.as_deref()) {
-        Some(place) => format!("{message} in {place}"),
-        None => message.clone(),
+    let origin = traces.threads.iter().find_map(|t| t.origin.as_deref());
+    let freed = || traces.threads.iter().find(|t| t.state == heap::FREED)?.place.as_deref();
+    let place = match culprit {
+        Some(culprit) => culprit.place.as_ref().map(|place| format!("{message} in {place}")),
+        None => freed().map(|place| format!("{message}, freed in {place}")),
     };
-    if let Some(origin) = culprit.and_then(|t| t.origin.as_deref()) {
+    let place = place.unwrap_or_else(|| message.clone());
+    if let Some(origin) = origin {
         message = format!("{message}; {origin}");
     }
-    Symptom { kind: FailureKind::Misuse, message, place, assertion: None }
+    Symptom { kind: FailureKind::Misuse, message, place: without_addresses(&place), assertion: None }
 }
 
 /// The body of a check is over, and threads of it are not.

@@ -12,6 +12,7 @@
 //! | `output` | what a run prints |
 //! | `classify`, `said`, `oracle` | from the traces of a run to a verdict |
 //! | `threads`, `frames`, `library_waits`, `calls`, `races` | what a failed run looked like |
+//! | `heap` | who freed and allocated the block that a failure is about |
 //! | `observed` | what later runs can learn from a run |
 //! | `retrace` | a failure of a parallel run, looked for in a serial one |
 //! | `lateness` | the smallest delays with which a failure happens |
@@ -22,6 +23,7 @@ pub(crate) mod calls;
 pub(crate) mod classify;
 pub(crate) mod executor;
 pub mod frames;
+pub(crate) mod heap;
 pub mod lateness;
 pub(crate) mod launch;
 pub(crate) mod library_waits;

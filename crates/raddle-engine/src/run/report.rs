@@ -211,6 +211,24 @@ pub struct Failure {
     pub bound: Option<u32>,
     /// What became of it in a serial run, when threads ran in parallel.
     pub serial: Serial,
+    /// What became of freed memory in the run.
+    pub heap: HeapFacts,
+}
+
+/// What became of freed memory in a run that failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeapFacts {
+    /// Blocks that were held back then.
+    pub held_back: u64,
+    /// Which call of `free` freed the block that the failure is about.
+    pub freed_by_call: Option<u64>,
+}
+
+impl From<&Results> for HeapFacts {
+    fn from(results: &Results) -> HeapFacts {
+        let number = results.heap.number;
+        HeapFacts { held_back: results.held_back, freed_by_call: (number != 0).then_some(number) }
+    }
 }
 
 impl Failure {

@@ -19,7 +19,7 @@ use super::watch::Stop;
 use super::Assignment;
 use crate::os::scratch::JobScratch;
 use crate::plan::coverage::Coverage;
-use crate::plan::{Plan, Recording, Switch};
+use crate::plan::{LookAt, Plan, Recording, Switch};
 
 /// A serial run with the same failure.
 pub struct Retraced {
@@ -98,7 +98,7 @@ pub fn look(
     plan: &Plan,
     (runtime, scratch, stop): (&Path, &JobScratch, &Stop),
     assignment: &Assignment,
-    look_at: Option<u64>,
+    look_at: Option<LookAt>,
     failure: &Failure,
     counts: &Counts,
 ) -> Result<Option<Failure>, JobEnd> {
@@ -106,8 +106,11 @@ pub fn look(
     let mut runner = Runner::new(&plan, None, runtime, scratch.beside()?, Output::new()?, stop)?;
     let report = runner.run(1, &Assignment { traced: Learns::Nothing, knowledge: None, ..assignment.clone() });
     runner.abandon();
+    // What is known now of where memory was freed can be part of the place.
+    let finds_more = matches!(look_at, Some(LookAt::Free(_)));
+    let is_same = |again: &Failure| again.kind == failure.kind && (finds_more || again.place == failure.place);
     match report?.verdict {
-        Verdict::Failed(again) if again.kind == failure.kind && again.place == failure.place => Ok(Some(*again)),
+        Verdict::Failed(again) if is_same(&again) => Ok(Some(*again)),
         _ => Ok(None),
     }
 }
@@ -132,7 +135,7 @@ pub fn look_at_delays(
 fn again(
     plan: &Plan,
     assignment: &Assignment,
-    look_at: Option<u64>,
+    look_at: Option<LookAt>,
     failure: &Failure,
     counts: &Counts,
 ) -> Option<Plan> {

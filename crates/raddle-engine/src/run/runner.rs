@@ -19,7 +19,7 @@ use super::oracle;
 use super::output::Output;
 use super::races::{Files, Seen};
 use super::report::CheckRequest;
-use super::report::{Counts, Divergence, Failure, RunReport, Serial, Verdict};
+use super::report::{Counts, Divergence, Failure, HeapFacts, RunReport, Serial, Verdict};
 use super::retrace::{self, Retraced, Retracer};
 use super::said::Said;
 use super::shared_block;
@@ -32,7 +32,7 @@ use crate::os::scratch::JobScratch;
 use crate::os::sys::Ending;
 use crate::plan::coverage::LONGEST_LOG;
 use crate::plan::rounds::FIRST_ROUND;
-use crate::plan::{self, sync_functions, Plan};
+use crate::plan::{self, sync_functions, LookAt, Plan};
 use raddle_inspect::builds::Builds;
 use raddle_report::FailureKind;
 
@@ -183,8 +183,8 @@ impl<'a> Runner<'a> {
         }
         let panicked = failure.assertion.as_ref().is_some_and(|said| said.thread.is_some());
         let look_at = match panicked && failure.threads.is_empty() {
-            true => sync_functions::panic(&plan.target.program.path),
-            false => None,
+            true => sync_functions::panic(&plan.target.program.path).map(LookAt::Call),
+            false => failure.heap.freed_by_call.map(LookAt::Free),
         };
         let sees_locks = plan.settings.points >= Points::Atomic && plan.target.program.offers & offers::ATOMICS != 0;
         let asks = failure.threads.iter().any(|thread| thread.lock.is_some() && thread.holder.is_none());
@@ -580,6 +580,7 @@ impl<'a> Runner<'a> {
             also: Vec::new(),
             bound: self.executor.block.results().bound.checked_sub(1),
             serial: Serial::Itself,
+            heap: HeapFacts::from(&self.executor.block.results()),
         })
     }
 }

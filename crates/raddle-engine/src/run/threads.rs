@@ -41,7 +41,7 @@ pub struct ThreadView {
     pub frames: Vec<FrameView>,
     /// Why that is not known.
     pub unseen: Option<String>,
-    /// Of the thread that used a destroyed object: who destroyed that, and where.
+    /// Of the thread that used a destroyed object or freed memory: who destroyed or freed that, and where.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
@@ -126,16 +126,21 @@ pub fn mark_failed(views: &mut [ThreadView], id: u32) {
     }
 }
 
-/// Says who destroyed what the failed thread uses, and where.
-pub fn name_origin(views: &mut [ThreadView], thread: u16, place: Option<String>) {
-    let name = views.iter().find(|view| view.id == thread).map(|view| view.name.as_str());
-    let who = match name.filter(|name| !name.is_empty()) {
+/// The name of a thread that is still there.
+pub fn name_of(views: &[ThreadView], thread: u16) -> Option<String> {
+    let name = views.iter().find(|view| view.id == thread).map(|view| view.name.clone());
+    name.filter(|name| !name.is_empty())
+}
+
+/// Says which thread destroyed or freed what the failed thread uses, and where.
+pub fn name_origin(views: &mut [ThreadView], thread: u16, deed: &str, place: Option<String>) {
+    let who = match name_of(views, thread) {
         Some(name) => format!("t{thread} ({name})"),
         None => format!("t{thread}"),
     };
     let place = place.map_or(String::new(), |place| format!(" in {place}"));
     if let Some(failed) = views.first_mut() {
-        failed.origin = Some(format!("{who} destroyed it{place}"));
+        failed.origin = Some(format!("{who} {deed}{place}"));
     }
 }
 

@@ -6,7 +6,6 @@
 
 mod atomic;
 mod function;
-pub mod heap;
 pub mod lease;
 pub mod lock_words;
 mod plain;

@@ -27,7 +27,7 @@ use crate::scheduler::names;
 use crate::scheduler::thread::{Packed, Wait, Wake};
 use crate::signals::deliver::deliver;
 use crate::switch::gate;
-use crate::{dispatch, switch};
+use crate::{dispatch, heap, switch};
 
 pub use runtime_state::{
     baton, destructors, mailbox, prefault, reserve, scheduler, state, state_pointer, State, POLICY_ADDRESS,
@@ -168,6 +168,7 @@ pub fn start_run(block: &'static Block, policy: Option<&'static Descriptor>) {
     main.deadline = NEVER;
     s.pointers.insert(pointer, ThreadId::MAIN);
     race::start_run();
+    heap::start_run(block.settings.seed);
     let parallel = block.settings.flags & flag::PARALLEL != 0;
     if parallel {
         gate::start_run();

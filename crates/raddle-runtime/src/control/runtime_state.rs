@@ -5,6 +5,7 @@ use raddle_protocol::block::ADDRESS;
 
 use super::block;
 use crate::access::Access;
+use crate::heap::freed::Freed;
 use crate::model::descriptor::ClosedDescriptors;
 use crate::model::requests::Requests;
 use crate::os::sys;
@@ -90,6 +91,8 @@ pub struct State {
     pub names: Names,
     /// What the fair schedule needs, once it has taken over.
     pub fair: Fair,
+    /// The blocks of the heap that the run has freed.
+    pub freed: Freed,
 }
 
 /// The state. See the module's text for how long the reference may be kept.
@@ -135,6 +138,7 @@ pub fn prefault() {
             (&raw mut (*s).pending).cast(),
             (&raw mut (*s).threads).cast(),
             (&raw mut (*state).closed_descriptors).cast(),
+            (&raw mut (*state).freed).cast(),
             POLICY_ADDRESS as *mut u8,
         ];
         for place in places {

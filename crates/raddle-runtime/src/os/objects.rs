@@ -52,7 +52,7 @@ const DT_VERSYM: i64 = 0x6fff_fff0;
 
 impl Object {
     /// The program, which is the first.
-    fn first() -> Option<&'static Object> {
+    pub fn first() -> Option<&'static Object> {
         // SAFETY: the loader fills in its list before it calls anything, and unloads nothing that is linked to the
         // program.
         unsafe { _r_debug.objects.as_ref() }

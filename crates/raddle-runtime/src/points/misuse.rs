@@ -13,6 +13,7 @@ use raddle_core::{EventKind, ThreadId};
 use raddle_protocol::Outcome;
 
 use crate::control::{current, point, scheduler, LeaveOnDrop};
+use crate::heap;
 use crate::model::destroyed::Entry;
 use crate::model::mutex::Damage;
 use crate::process::failure;
@@ -70,6 +71,9 @@ pub fn report(me: ThreadId, object: usize, what: &'static str, kind: EventKind, 
     if let Some(entry) = destroyed {
         results.origin_thread = u32::from(entry.by.0) + 1;
         results.origin_place = entry.place as u64;
+    } else {
+        // SAFETY: as above.
+        unsafe { heap::report::describe_held(results, object) };
     }
     failure::write_message(results, format_args!("{}", Fault { damage, what, kind }));
     s.policy_run_ended();

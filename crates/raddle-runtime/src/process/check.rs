@@ -376,6 +376,7 @@ unsafe fn iterate(seed: u64, kind: RunKind, body: Body, argument: *mut c_void) -
             return None;
         }
         race::start_run();
+        crate::heap::start_run(seed);
         control::set_mode(Mode::Controlled);
         dispatch::selector(ThreadId::MAIN).store(1, Ordering::Relaxed);
         names::begin(ThreadId::MAIN);
@@ -385,6 +386,7 @@ unsafe fn iterate(seed: u64, kind: RunKind, body: Body, argument: *mut c_void) -
         if scheduler().alive > 1 {
             run_leftovers();
         }
+        crate::heap::end_run();
         stop_control();
         join_leftovers();
         REPEATED.store(false, Ordering::Relaxed);

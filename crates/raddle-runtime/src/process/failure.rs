@@ -16,7 +16,7 @@ use crate::os::sys;
 use crate::points::{misuse, sync_function};
 use crate::scheduler::thread::{Life, Wait};
 use crate::scheduler::Scheduler;
-use crate::{control, syscall};
+use crate::{control, heap, syscall};
 
 /// The status of a process that the runtime ended; the command line goes by the outcome instead.
 const STATUS: i32 = 125;
@@ -136,10 +136,12 @@ pub fn internal(message: fmt::Arguments<'_>) -> ! {
 #[link_section = "raddle_run"]
 pub fn record(scheduler: &mut Scheduler, outcome: Outcome) {
     Lease::end(scheduler);
-    scheduler.results().outcome = outcome as u32;
+    scheduler.results().held_back = heap::held();
     if outcome == Outcome::Exited {
+        heap::check_all();
         scheduler.policy_run_ended();
     }
+    scheduler.results().outcome = outcome as u32;
     if outcome != Outcome::Exited {
         let is_failure = matches!(outcome, Outcome::Signal | Outcome::Assert);
         let running = if is_failure { ThreadId(scheduler.results().thread as u16) } else { scheduler.current };

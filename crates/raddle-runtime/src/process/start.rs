@@ -34,6 +34,20 @@ extern "C" fn constructor() {
 #[link_section = ".init_array"]
 static CONSTRUCTOR: extern "C" fn() = constructor;
 
+/// Handlers of exit and destructors of static objects have run. What they wrote is looked at, too.
+#[cfg(not(test))]
+extern "C" fn destructor() {
+    if let Some(_me) = control::current() {
+        let _leave = control::LeaveOnDrop::armed();
+        crate::heap::check_all();
+    }
+}
+
+#[cfg(not(test))]
+#[used]
+#[link_section = ".fini_array"]
+static DESTRUCTOR: extern "C" fn() = destructor;
+
 /// Makes everything ready for a run; once.
 pub fn prepare() {
     attach();
@@ -47,6 +61,7 @@ pub fn prepare() {
     points::process::prepare();
     points::thread_attributes::prepare();
     dispatch::prepare();
+    crate::heap::prepare();
     crate::switch::prepare();
     block.control.attached.store(1, Ordering::Release);
     block.control.followed.store(block.control.execs.load(Ordering::Relaxed), Ordering::Release);

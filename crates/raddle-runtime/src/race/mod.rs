@@ -11,6 +11,7 @@
 mod build_id;
 mod clock;
 mod depot;
+mod heap;
 mod order;
 mod report;
 mod shadow;
@@ -26,6 +27,7 @@ use depot::{Depot, Stack};
 use shadow::{Cell, Preference, Shadow, Word};
 use table::Table;
 
+pub use heap::{allocated, describe_block, freed, held_back, let_go};
 pub use order::{acquire, atomic_continue, atomic_load, atomic_store, created, ended, fence, release, through_kernel};
 pub use report::has_reportable;
 pub use shadow::AccessKind;
@@ -77,9 +79,33 @@ struct Frame {
 #[repr(C)]
 struct Allocation {
     size: u64,
+    made: Site,
+    /// Its thread is not known while the block is in use.
+    freed: Site,
+}
+
+impl Allocation {
+    fn is_freed(&self) -> bool {
+        self.freed.thread != 0
+    }
+}
+
+/// Where a thread did something.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+struct Site {
     pc: usize,
     stack: Stack,
+    /// The thread, plus 1; 0: it is not known.
     thread: u32,
+}
+
+impl Site {
+    /// Where the thread is now, at an address.
+    unsafe fn now(me: ThreadId, pc: usize) -> Site {
+        // SAFETY: the caller holds the baton.
+        Site { pc, stack: unsafe { thread(me) }.top(), thread: u32::from(me.0) + 1 }
+    }
 }
 
 /// What the detector knows. Valid when zeroed.
@@ -205,6 +231,9 @@ unsafe fn touch(me: ThreadId, word: usize, bytes: u8, how: AccessKind, pc: usize
         let clock = mine.clock;
         let now = Cell::new(me, clock.get(numbers(), me.index()), bytes, how, pc, mine.top());
         if let Some(kept) = d.shadow.entry(SHADOW as *mut u8, WORDS, word as u64) {
+            if kept.is_freed() {
+                heap::used(me, word << 3 | bytes.trailing_zeros() as usize, how.writes());
+            }
             let before = |t: ThreadId, time| time <= clock.get(numbers(), t.index());
             let race = |old| report::race(word << 3, old, now);
             match d.preference {
@@ -239,37 +268,6 @@ pub unsafe fn forget(address: usize, size: usize) {
             if let Some(kept) = d.shadow.get(SHADOW as *mut u8, word as u64) {
                 kept.forget(bytes(word, address, last));
             }
-        }
-    }
-}
-
-/// Memory was allocated on the heap.
-///
-/// # Safety
-/// `me` holds the baton, and races are looked for.
-pub unsafe fn allocated(me: ThreadId, address: usize, size: usize, pc: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        forget(address, size);
-        let stack = thread(me).top();
-        if let Some(block) = detector().heap.entry(HEAP as *mut u8, ALLOCATIONS, address as u64) {
-            *block = Allocation { size: size as u64, pc, stack, thread: u32::from(me.0) };
-        }
-    }
-}
-
-/// A heap allocation is about to be freed: that touches all of it.
-///
-/// # Safety
-/// As for [`allocated`].
-pub unsafe fn freed(me: ThreadId, address: usize, pc: usize) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let Some(block) = detector().heap.get(HEAP as *mut u8, address as u64) else { return };
-        // A use of the first bytes of a freed allocation is a use of the allocation.
-        let size = core::mem::take(&mut block.size) as usize;
-        if size != 0 {
-            access(me, address, size.min(64), AccessKind::WRITE, pc);
         }
     }
 }

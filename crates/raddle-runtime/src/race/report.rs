@@ -7,7 +7,7 @@ use raddle_protocol::Block;
 
 use super::build_id;
 use super::shadow::Cell;
-use super::{detector, Allocation, DEPOT, HEAP};
+use super::{detector, heap, DEPOT};
 use crate::control::{scheduler, state};
 use crate::os::memory::each_mapping;
 
@@ -131,23 +131,13 @@ unsafe fn access(cell: Cell) -> RaceAccess {
 
 unsafe fn describe_heap(race: &mut Race) {
     race.heap_thread = u32::MAX;
-    let mut found: Option<(u64, Allocation)> = None;
     // SAFETY: the caller holds the baton.
     unsafe {
-        detector().heap.for_each(HEAP as *mut u8, |start, block| {
-            if (start..start + block.size).contains(&race.address) {
-                found = Some((start, *block));
-            }
-        });
-        let Some((start, block)) = found else { return };
+        let Some((start, block)) = heap::containing(race.address as usize) else { return };
         race.heap = start;
         race.heap_size = block.size;
-        race.heap_thread = block.thread;
-        let frames = detector().depot.frames(DEPOT as *const u8, block.stack);
-        for (to, pc) in race.heap_frames.iter_mut().zip(core::iter::once(block.pc).chain(frames)) {
-            *to = pc as u64;
-            race.heap_depth += 1;
-        }
+        race.heap_thread = block.made.thread.wrapping_sub(1);
+        race.heap_depth = heap::write_frames(block.made, &mut race.heap_frames);
     }
 }
 

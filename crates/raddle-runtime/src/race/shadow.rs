@@ -135,9 +135,12 @@ impl Preference {
 #[repr(C)]
 pub struct Word {
     cell: [Cell; CELLS],
-    /// The one to replace next.
+    /// The one to replace next, and [`FREED`].
     next: u64,
 }
+
+/// The word lies in a freed block that is held back.
+const FREED: u64 = 1 << 63;
 
 /// All words that were accessed, by address divided by eight.
 pub type Shadow = Table<Word>;
@@ -184,14 +187,25 @@ impl Word {
             return;
         }
         if place == CELLS {
-            place = self.next as usize % CELLS;
+            place = (self.next & !FREED) as usize % CELLS;
             self.next += 1;
         }
         self.cell[place] = now;
     }
 
+    /// Whether it lies in a freed block that is held back.
+    #[inline(always)]
+    pub fn is_freed(&self) -> bool {
+        self.next & FREED != 0
+    }
+
+    pub fn set_freed(&mut self, freed: bool) {
+        self.next = self.next & !FREED | if freed { FREED } else { 0 };
+    }
+
     /// Forgets all accesses to some of the bytes.
     pub fn forget(&mut self, bytes: u8) {
+        self.set_freed(false);
         // Holes would hide what comes after them.
         let old = core::mem::replace(&mut self.cell, [Cell(0, 0); CELLS]);
         let mut kept = 0;

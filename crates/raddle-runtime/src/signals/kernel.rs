@@ -19,7 +19,7 @@ use crate::process::failure;
 use crate::scheduler::clock::NEVER;
 use crate::scheduler::Scheduler;
 use crate::switch::{fibers, gate};
-use crate::syscall;
+use crate::{heap, syscall};
 
 /// Signals that the kernel raises at an instruction of the running thread.
 const FAULTS: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP];
@@ -119,7 +119,7 @@ unsafe fn die(signal: c_int, info: *mut libc::siginfo_t) {
     // SAFETY: the run is over.
     unsafe {
         gate::seize();
-        report(signal, info);
+        report(signal, info, core::ptr::null());
         end_by(signal);
     }
 }
@@ -166,7 +166,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
             return control::leave_for_good();
         }
         if control::mode() == Mode::Controlled {
-            report(signal, info);
+            report(signal, info, context.cast());
         }
         // Die as the program would have died.
         set_action(signal, &DEFAULT);
@@ -195,7 +195,7 @@ unsafe fn is_blocked_fault(signal: c_int, info: &libc::siginfo_t) -> bool {
     controlled && info.si_code > 0 && s.pointers.get(sys::thread_pointer()).is_some_and(blocks)
 }
 
-unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
+unsafe fn report(signal: c_int, info: *mut libc::siginfo_t, context: *const libc::ucontext_t) {
     // SAFETY: the run is over; the results are only added to.
     unsafe {
         let s = scheduler();
@@ -207,7 +207,12 @@ unsafe fn report(signal: c_int, info: *mut libc::siginfo_t) {
         s.results().signal = signal;
         // A signal that was sent has no address.
         s.results().address = if (*info).si_code > 0 { (*info).si_addr() as u64 } else { 0 };
-        failure::record(s, if assertion { Outcome::Assert } else { Outcome::Signal });
+        let outcome = match assertion {
+            true => Outcome::Assert,
+            false if heap::report::explains(me, (*info).si_code, context) => Outcome::Misuse,
+            false => Outcome::Signal,
+        };
+        failure::record(s, outcome);
         failure::freeze(s.shared_block());
     }
 }

@@ -12,8 +12,10 @@ use super::leave::GRACE;
 use super::{Executor, JobEnd};
 use crate::os::process::{self, Process};
 use crate::os::sys::{self, Ending};
+use crate::plan::LookAt;
 use crate::run::calls;
 use crate::run::classify::TimedOut;
+use crate::run::heap;
 use crate::run::threads::{self, ThreadView};
 use crate::run::watch::{Happened, Watch};
 
@@ -82,7 +84,7 @@ impl Executor<'_> {
                     // A run that only shows itself and goes on has no outcome yet.
                     let goes_on = self.block.results().outcome == Outcome::Unknown as u32;
                     let looked = !goes_on || looks.len() < LOOKS;
-                    let views = if looked { self.look_at_frozen(run, &mut watch) } else { Vec::new() };
+                    let views = if looked { self.look_at_frozen(run, &looks, &mut watch) } else { Vec::new() };
                     if !goes_on {
                         (threads, frozen) = (views, true);
                     } else if looks.len() < LOOKS {
@@ -131,9 +133,13 @@ impl Executor<'_> {
     }
 
     /// Looks at the threads of a run that has stopped.
-    fn look_at_frozen(&mut self, pid: pid_t, watch: &mut Watch) -> Vec<ThreadView> {
+    fn look_at_frozen(&mut self, pid: pid_t, looks: &[Look], watch: &mut Watch) -> Vec<ThreadView> {
         let started = Instant::now();
         let results = self.block.results();
+        let freeing = match self.plan.look_at {
+            Some(LookAt::Free(_)) => looks.first().and_then(|look| look.threads.first()),
+            _ => None,
+        };
         let reports = self.block.threads(results.threads);
         let mut views = threads::look(&mut self.unwinder, &self.frames, pid, &reports);
         for view in &mut views {
@@ -145,8 +151,10 @@ impl Executor<'_> {
         }
         if let Some(thread) = results.origin_thread.checked_sub(1) {
             let frames = self.unwinder.frames_at(pid, results.origin_place);
-            threads::name_origin(&mut views, thread as u16, self.frames.place(&frames));
+            threads::name_origin(&mut views, thread as u16, "destroyed it", self.frames.place(&frames));
         }
+        let tools = (&mut self.unwinder, &self.frames, pid);
+        heap::add_sites(&mut views, &results.heap, freeing, tools);
         watch.extend(started.elapsed());
         views
     }
