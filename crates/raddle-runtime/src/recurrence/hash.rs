@@ -24,6 +24,11 @@ impl Hash {
         *b = (*b ^ word.rotate_left(32)).wrapping_mul(FACTORS[1]).rotate_left(31);
     }
 
+    /// Mixes another hash in.
+    pub fn add(&mut self, other: Hash) {
+        other.0.into_iter().for_each(|word| self.word(word));
+    }
+
     /// Of all words; `None` when all are zero.
     pub fn of(words: &[u64]) -> Option<Hash> {
         let (mut hash, mut any) = (Hash::EMPTY, 0);

@@ -23,6 +23,10 @@
 //!   ([`sys::answers`](crate::os::sys::answers)), and a state is only compared with one from which no call separates it.
 //!   Memory that other processes share can change without one; a program that has such memory is not judged.
 //!
+//! An endless fair schedule that repeats itself may still be an accident of its regularity, from which a real machine soon
+//! finds a way out. So there is a second condition: under turns of irregular lengths, states must come back as well. See
+//! [`seen`].
+//!
 //! What no program can be asked about are instructions that read a clock or a random number of the processor's own
 //! (`rdtsc`, `rdrand`). So a recurrence has to happen several times, under schedules that differ, before it counts.
 
@@ -30,5 +34,7 @@ mod cycle;
 pub mod hash;
 pub mod model;
 pub mod pages;
+mod seen;
 
 pub use cycle::{Cycle, State};
+pub use seen::{Quarter, Seen};

@@ -105,6 +105,21 @@ impl Pages {
         found == Ok(self.mappings) && at == self.count
     }
 
+    /// A hash of the memory as it is now, and the number of pages that this took; `None`: it cannot be compared. What is
+    /// remembered stays so.
+    pub fn digest(&mut self) -> Option<(Hash, u64)> {
+        let files = Files::open()?;
+        let (mut hash, mut count) = (Hash::EMPTY, 0);
+        let mappings = self.scan(&files, &mut |_, page| {
+            hash.word(page.address as u64);
+            hash.add(page.hash);
+            count += 1;
+            Ok(())
+        });
+        hash.add(mappings.ok()?);
+        Some((hash, count))
+    }
+
     fn address_of(&self, place: usize) -> usize {
         if place == 0 {
             0

@@ -3,8 +3,8 @@
 //! Suspicion comes from counting operations (see [`progress`](super::progress)) and is never a verdict: it only changes
 //! who decides. From then on threads take [turns](raddle_core::decorators::round_robin) of three kinds, in stages that
 //! last longer each time round. A program that ends is good. It is in a livelock if its state
-//! [recurs](crate::recurrence) both with turns of one point and, after turns of many lengths, with long ones: then no
-//! fair schedule that was tried got it out.
+//! [recurs](crate::recurrence) both with turns of one point and with long ones, and if states of the beginning come back
+//! at the end of a stage with turns of many lengths in between: then no fair schedule that was tried achieved anything.
 //!
 //! All of this depends on the numbers of points alone, so a replay does the same. Stages end at fixed points, whenever
 //! the recurrence was seen, because that may differ between fibers and OS threads.
@@ -20,7 +20,7 @@ use crate::control::{self, state_pointer};
 use crate::os::{memory, sys};
 use crate::process::failure;
 use crate::recurrence::pages::Pages;
-use crate::recurrence::{hash::Hash, model, Cycle, State};
+use crate::recurrence::{hash::Hash, model, Cycle, Quarter, Seen, State};
 use crate::signals::kernel as signals;
 use crate::switch::own_stack;
 
@@ -40,6 +40,8 @@ pub struct Fairness {
     ends: u64,
     /// The state recurred in the last stage with turns of one point.
     recurred: bool,
+    /// And states of the last one with drawn turns came back in it.
+    stuck: bool,
     cycle: Cycle,
     /// See [`sys::answers`].
     answers: u64,
@@ -55,6 +57,8 @@ pub struct Fair {
     /// Where the registers of each thread were put at its last point.
     pub stack_pointers: [usize; MAX_THREADS],
     reserved: bool,
+    /// States under drawn turns.
+    seen: Seen,
 }
 
 impl Fair {
@@ -144,18 +148,33 @@ impl Scheduler {
             return;
         }
         let points = self.results().points;
-        let Fair { schedule, stack_pointers, .. } = fair();
+        let Fair { schedule, stack_pointers, seen, .. } = fair();
         let alone = self.enabled.len() < 2;
         if alone {
             schedule.turns.end_turn();
         }
+        let drawn = schedule.kind == Turns::Drawn;
         // Where a round of turns begins; between two such visits every thread that can run has had its turn.
-        if schedule.kind != Turns::Drawn && (alone || next.index() < me.index()) {
+        let visits = if drawn { next != me } else { next.index() < me.index() };
+        if alone || visits {
             let answers = core::mem::replace(&mut schedule.answers, sys::answers());
             let model = if self.is_closed() { model::of(self, next, stack_pointers) } else { None };
             let quiet = answers == schedule.answers && model.is_some();
-            let mut now = Now { model: model.unwrap_or(Hash::EMPTY), remembered: &mut schedule.model };
-            sys::unseen(|| schedule.cycle.visit(quiet, &mut now));
+            let model = model.unwrap_or(Hash::EMPTY);
+            if !drawn {
+                let mut now = Now { model, remembered: &mut schedule.model };
+                sys::unseen(|| schedule.cycle.visit(quiet, &mut now));
+            } else if quiet {
+                let quarter = Quarter::of(schedule.ends.saturating_sub(points + 1), schedule.length);
+                let digest = || {
+                    let (mut hash, pages) = sys::unseen(|| Fair::pages().digest())?;
+                    hash.add(model);
+                    Some((hash, pages))
+                };
+                seen.visit(quarter, digest);
+            } else {
+                seen.clear();
+            }
         }
         if points >= schedule.ends {
             self.next_stage();
@@ -165,15 +184,19 @@ impl Scheduler {
     /// A stage is over.
     fn next_stage(&mut self) {
         let points = self.results().points;
-        let schedule = &mut fair().schedule;
+        let Fair { schedule, seen, .. } = fair();
         let proven = core::mem::take(&mut schedule.cycle).is_proven();
         let next = match schedule.kind {
             Turns::Single => {
                 schedule.recurred = proven;
+                seen.clear();
                 Turns::Drawn
             }
-            Turns::Drawn => Turns::Long,
-            Turns::Long if proven && schedule.recurred => self.end_in_livelock(),
+            Turns::Drawn => {
+                schedule.stuck = seen.is_again();
+                Turns::Long
+            }
+            Turns::Long if proven && schedule.recurred && schedule.stuck => self.end_in_livelock(),
             Turns::Long => {
                 schedule.length *= 2;
                 Turns::Single
