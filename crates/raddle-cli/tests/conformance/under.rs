@@ -85,6 +85,8 @@ fn campaign(row: &Row, (policy, switch): Way, runs: u32, answers: &Answers) -> O
     fs::write(&allowed, answers.text()).expect("a file of answers");
     let output = Command::new(env!("CARGO_BIN_EXE_raddle"))
         .args(["test", "--quiet", "--json", "-", "--seed", "1", "--run-timeout", "10", "--policy", policy])
+        // A row says what a call does on a machine with nothing else to do.
+        .args(["--lag", "0"])
         .args(["--switch", switch, "--runs", &runs.to_string(), "--"])
         .arg(&row.program)
         .args([&row.argument, "--under", "--allowed"])

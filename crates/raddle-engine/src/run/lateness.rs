@@ -151,16 +151,14 @@ pub(crate) fn locate(failure: &mut Failure, looks: &[Look]) {
     }
 }
 
-/// The file and the line, or the function.
+/// The file and the line in the program's own code, or the function.
 fn place(view: &ThreadView) -> Option<String> {
     if view.state == NOT_STARTED {
         return Some("its start".to_string());
     }
-    let source = view.frames.first().and_then(|frame| Some((frame.file.as_ref()?, frame.line?)));
-    match source {
-        Some((file, line)) => Some(format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))),
-        None => view.place.clone(),
-    }
+    let own = view.place.as_ref()?;
+    let source = own.rsplit_once('(').and_then(|(_, source)| source.strip_suffix(')')).filter(|it| it.contains(':'));
+    Some(source.unwrap_or(own).to_string())
 }
 
 /// The delays of a run, of which nothing else is known yet.
@@ -183,6 +181,15 @@ mod tests {
         let lengths: Vec<_> = subsets(&all).iter().map(Vec::len).collect();
         assert_eq!(lengths, [0, 1, 1, 1, 2, 2, 2]);
         assert_eq!(subsets(&all[..1]), [vec![]]);
+    }
+
+    #[test]
+    fn a_place_is_a_line_of_the_program() {
+        let at = |place: &str| super::place(&ThreadView { place: Some(place.into()), ..ThreadView::default() });
+        assert_eq!(at("worker (worker.cc:31)").as_deref(), Some("worker.cc:31"));
+        assert_eq!(at("worker(int) (worker.cc:31)").as_deref(), Some("worker.cc:31"));
+        assert_eq!(at("worker(int)").as_deref(), Some("worker(int)"));
+        assert_eq!(super::place(&ThreadView::default()), None);
     }
 
     #[test]
