@@ -327,18 +327,23 @@ fn errors_name_the_place_and_what_was_expected() {
         ("cpus 4", "cpus 0", "line 11, column 6: expected a number of CPUs from 1 to 1024, found `0`"),
         ("yields 10", "yields 0", "line 14, column 8: expected a number of polls from 1 to 1000000, found `0`"),
         (
+            "heap mixed",
+            "heap all",
+            "line 16, column 6: expected what becomes of freed memory (mixed, hold, reuse, off), found `all`",
+        ),
+        (
             "override=0.001",
             "override=NaN",
             "line 8, column 7: expected `override=` and a number from 0 to 1, found `override=NaN`",
         ),
         ("d=3", "d=x", "line 7, column 12: expected a parameter such as `d=3`, found `d=x`"),
         ("\"C.UTF-8\"", "\"C.UTF-8", "line 5, column 28: expected a closing quote, found the end of the line"),
-        ("points sync\n", "", "line 24, column 1: expected `points` before the decisions, found `decisions`"),
-        ("t1 start lock", "t1 start lok", "line 27, column 10: expected an event's kind such as `lock`, found `lok`"),
-        ("t1 start lock", "tx start lock", "line 27, column 1: expected a thread such as `t0`, found `tx`"),
-        ("lock*2", "lock*0", "line 28, column 4: expected a repetition such as `lock*3`, found `lock*0`"),
-        ("lock*2", "lock*9", "line 28, column 4: expected no more than 6 decisions in all, found `lock*9`"),
-        ("t2 lock*2 unlock\n", "", "line 28, column 1: expected 3 more decisions, found `checksum`"),
+        ("points sync\n", "", "line 25, column 1: expected `points` before the decisions, found `decisions`"),
+        ("t1 start lock", "t1 start lok", "line 28, column 10: expected an event's kind such as `lock`, found `lok`"),
+        ("t1 start lock", "tx start lock", "line 28, column 1: expected a thread such as `t0`, found `tx`"),
+        ("lock*2", "lock*0", "line 29, column 4: expected a repetition such as `lock*3`, found `lock*0`"),
+        ("lock*2", "lock*9", "line 29, column 4: expected no more than 6 decisions in all, found `lock*9`"),
+        ("t2 lock*2 unlock\n", "", "line 29, column 1: expected 3 more decisions, found `checksum`"),
     ];
     for (from, to, message) in cases {
         assert_eq!(error(from, to), message);
@@ -348,7 +353,7 @@ fn errors_name_the_place_and_what_was_expected() {
 #[test]
 fn a_wrong_checksum_is_an_error() {
     let message = error("t1 start lock", "t1 start read");
-    assert!(message.starts_with("line 29, column 10: expected 0x"), "{message}");
+    assert!(message.starts_with("line 30, column 10: expected 0x"), "{message}");
     assert!(message.contains("the file is damaged"), "{message}");
 }
 
