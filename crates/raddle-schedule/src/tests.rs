@@ -66,8 +66,8 @@ max-steps 1000
 yields 10
 lag 100
 dispatch on
-delay point=7 nanoseconds=10000000 thread=1 "bank.c:31"
 heap mixed
+delay point=7 nanoseconds=10000000 thread=1 "bank.c:31"
 profile steps=0 threads=0 points=0 phase=0 first=0 delay-points=0
 own-directory off
 sync-function "commit"
@@ -338,8 +338,13 @@ fn errors_name_the_place_and_what_was_expected() {
         ("cpus 4", "cpus four", "line 11, column 6: expected a number of CPUs, found `four`"),
         ("cpus 4", "cpus 0", "line 11, column 6: expected a number of CPUs from 1 to 1024, found `0`"),
         ("lag 100", "lag much", "line 15, column 5: expected a number of milliseconds, found `much`"),
-        ("point=7", "step=7", "line 17, column 7: expected `point=` and a number, found `step=7`"),
+        ("point=7", "step=7", "line 18, column 7: expected `point=` and a number, found `step=7`"),
         ("yields 10", "yields 0", "line 14, column 8: expected a number of polls from 1 to 1000000, found `0`"),
+        (
+            "heap mixed",
+            "heap all",
+            "line 17, column 6: expected what becomes of freed memory (mixed, hold, reuse, off), found `all`",
+        ),
         (
             "override=0.001",
             "override=NaN",
@@ -347,12 +352,12 @@ fn errors_name_the_place_and_what_was_expected() {
         ),
         ("d=3", "d=x", "line 7, column 12: expected a parameter such as `d=3`, found `d=x`"),
         ("\"C.UTF-8\"", "\"C.UTF-8", "line 5, column 28: expected a closing quote, found the end of the line"),
-        ("points sync\n", "", "line 26, column 1: expected `points` before the decisions, found `decisions`"),
-        ("t1 start lock", "t1 start lok", "line 29, column 10: expected an event's kind such as `lock`, found `lok`"),
-        ("t1 start lock", "tx start lock", "line 29, column 1: expected a thread such as `t0`, found `tx`"),
-        ("lock*2", "lock*0", "line 30, column 4: expected a repetition such as `lock*3`, found `lock*0`"),
-        ("lock*2", "lock*9", "line 30, column 4: expected no more than 6 decisions in all, found `lock*9`"),
-        ("t2 lock*2 unlock\n", "", "line 30, column 1: expected 3 more decisions, found `checksum`"),
+        ("points sync\n", "", "line 27, column 1: expected `points` before the decisions, found `decisions`"),
+        ("t1 start lock", "t1 start lok", "line 30, column 10: expected an event's kind such as `lock`, found `lok`"),
+        ("t1 start lock", "tx start lock", "line 30, column 1: expected a thread such as `t0`, found `tx`"),
+        ("lock*2", "lock*0", "line 31, column 4: expected a repetition such as `lock*3`, found `lock*0`"),
+        ("lock*2", "lock*9", "line 31, column 4: expected no more than 6 decisions in all, found `lock*9`"),
+        ("t2 lock*2 unlock\n", "", "line 31, column 1: expected 3 more decisions, found `checksum`"),
     ];
     for (from, to, message) in cases {
         assert_eq!(error(from, to), message);
@@ -362,7 +367,7 @@ fn errors_name_the_place_and_what_was_expected() {
 #[test]
 fn a_wrong_checksum_is_an_error() {
     let message = error("t1 start lock", "t1 start read");
-    assert!(message.starts_with("line 31, column 10: expected 0x"), "{message}");
+    assert!(message.starts_with("line 32, column 10: expected 0x"), "{message}");
     assert!(message.contains("the file is damaged"), "{message}");
 }
 
