@@ -84,7 +84,7 @@ fn two_reasons_to_run_otherwise_are_both_followed_in_the_first_run() {
     let (status, said, report) = tested(&folder, &["--policy", "random"], &["sh", "-c", "exec ./cancels"]);
     assert_eq!(status, 1, "{said}");
     assert_eq!(report["first_failing_run"], 1, "{said}");
-    for note in ["starts another program in its place", "uses asynchronous cancellation"] {
+    for note in ["replaces itself with another program", "uses asynchronous cancellation"] {
         assert!(said.contains(note), "{said}");
     }
 }
