@@ -1,5 +1,6 @@
 // fail: a thread that crashes in malloc's cache, when all other threads take it for ended, is the one that failed
 // expect: signal
+// heap: off
 // says: failed at its end | tcache_thread_shutdown | SIGABRT:
 #include <pthread.h>
 #include <stdint.h>

@@ -20,7 +20,8 @@ fn texts<'a>(program: &'a Program, key: &str) -> Vec<&'a str> {
 fn check(program: &Program, switch: &str) -> Result<(), String> {
     let folder = Folder::new();
     let many = program.get("findings").is_some();
-    let options = ["--seed", "1", "--runs", RUNS, "--switch", switch, "--keep-going"];
+    let heap = program.get("heap").unwrap_or("mixed");
+    let options = ["--seed", "1", "--runs", RUNS, "--switch", switch, "--heap", heap, "--keep-going"];
     let options = if many { &options[..] } else { &options[..options.len() - 1] };
     let (status, report, said) = campaign(program, &runtime(), folder.path(), options);
     // The JSON comes first, and the JSON has everything twice.

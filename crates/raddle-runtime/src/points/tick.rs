@@ -82,6 +82,11 @@ impl Watch {
         (long || hurries && !passed).then(|| cpu - core::mem::replace(&mut self.since, cpu))
     }
 
+    /// A thread that was preempted goes on. What was passed meanwhile is no sign of life.
+    fn resume(&mut self, points: u64, cpu: u64) {
+        (self.points, self.since) = (points, cpu);
+    }
+
     /// A thread is preempted. Returns whether that is to count as an operation without progress.
     fn preempt(&mut self) -> bool {
         self.preempted += 1;
@@ -209,6 +214,11 @@ unsafe fn is_tick(info: *const libc::siginfo_t) -> bool {
     }
 }
 
+/// The CPU time that was used. The program does not learn it, so that it may be in the same state again.
+fn cpu_time() -> u64 {
+    sys::unseen(sys::cpu_time)
+}
+
 /// A signal has come from outside. Points may be far away, or there may never be another one.
 pub fn hurry() {
     HURRIES.store(true, Ordering::Relaxed);
@@ -249,7 +259,7 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
         // Threads that wait for the outside should not wait until this one has passed many points, either.
         s.look_outside();
         let watch = &mut *WATCH.0.get();
-        let Some(silent) = watch.tick(s.results().points, sys::cpu_time(), me, hurries) else { return };
+        let Some(silent) = watch.tick(s.results().points, cpu_time(), me, hurries) else { return };
         let before = errno();
         s.escaped(Escape::Tick);
         s.shared_block().control.preemptions.fetch_add(1, Ordering::Relaxed);
@@ -266,6 +276,7 @@ unsafe extern "C" fn on_tick(signal: c_int, info: *mut libc::siginfo_t, context:
         }
         let points = 1 << s.thread(me).spins.min(MOST_POINTS);
         spin_loop::let_others_go_first(me, points);
+        (*WATCH.0.get()).resume(scheduler().results().points, cpu_time());
         if scheduler().thread(me).signals != 0 {
             signals::deliver::deliver(me);
         }
@@ -305,7 +316,8 @@ mod tests {
         assert_eq!(watch.tick(8, 40, OTHER, false), None);
         assert_eq!(watch.tick(8, 55, OTHER, false), Some(25));
         watch.preempt();
-        assert_eq!(watch.tick(8, 60, OTHER, false), Some(5));
+        watch.resume(9, 57);
+        assert_eq!(watch.tick(9, 60, OTHER, false), Some(3), "the preemption was a point, too");
     }
 
     #[test]
