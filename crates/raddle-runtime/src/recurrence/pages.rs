@@ -70,7 +70,7 @@ impl Pages {
         let kept = self.witnesses.map(|place| self.address_of(place));
         self.count = 0;
         let Some(files) = Files::open() else { return false };
-        let found = self.scan(&files, &mut |pages, page| {
+        let found = self.scan(&files, &[], &mut |pages, page| {
             let Some(place) = pages.pages.get_mut(pages.count) else { return Err(Unknown::TooLarge) };
             *place = page;
             pages.count += 1;
@@ -89,7 +89,7 @@ impl Pages {
         }
         let Some(files) = Files::open() else { return false };
         let mut at = 0;
-        let found = self.scan(&files, &mut |pages, page| {
+        let found = self.scan(&files, &[], &mut |pages, page| {
             let same = at < pages.count && pages.pages[at].address == page.address;
             if same && pages.pages[at].hash == page.hash {
                 at += 1;
@@ -105,12 +105,12 @@ impl Pages {
         found == Ok(self.mappings) && at == self.count
     }
 
-    /// A hash of the memory as it is now, and the number of pages that this took; `None`: it cannot be compared. What is
-    /// remembered stays so.
-    pub fn digest(&mut self) -> Option<(Hash, u64)> {
+    /// A hash of the memory as it is now without the mappings in which these addresses lie, and the number of pages that
+    /// this took; `None`: it cannot be compared. What is remembered stays so.
+    pub fn digest(&mut self, without: &[usize]) -> Option<(Hash, u64)> {
         let files = Files::open()?;
         let (mut hash, mut count) = (Hash::EMPTY, 0);
-        let mappings = self.scan(&files, &mut |_, page| {
+        let mappings = self.scan(&files, without, &mut |_, page| {
             hash.word(page.address as u64);
             hash.add(page.hash);
             count += 1;
@@ -146,10 +146,12 @@ impl Pages {
         })
     }
 
-    /// Calls `visit` with each page that has content, in the order of addresses. Returns a hash of the mappings.
+    /// Calls `visit` with each page that has content, in the order of addresses, but for those of the mappings in which
+    /// some addresses lie. Returns a hash of the mappings.
     fn scan(
         &mut self,
         files: &Files,
+        without: &[usize],
         visit: &mut dyn FnMut(&mut Pages, Page) -> Result<(), Unknown>,
     ) -> Result<Hash, Unknown> {
         let mut hash = Hash::EMPTY;
@@ -165,6 +167,7 @@ impl Pages {
             hash.word(mapping.permissions.into());
             result = match (mapping.is_shared(), mapping.has_file()) {
                 (true, true) => Err(Unknown::Shared),
+                _ if without.iter().any(|address| mapping.range.contains(address)) => Ok(()),
                 _ => self.scan_mapping(files, &mapping, &mut left, visit),
             };
             result.is_ok()

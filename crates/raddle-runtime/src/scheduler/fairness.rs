@@ -15,6 +15,7 @@ use raddle_protocol::settings::flag;
 use raddle_protocol::{Escape, Outcome};
 
 use super::progress::LIVELOCK;
+use super::thread::Life;
 use super::Scheduler;
 use crate::control::{self, state_pointer};
 use crate::os::{memory, sys};
@@ -166,12 +167,7 @@ impl Scheduler {
                 sys::unseen(|| schedule.cycle.visit(quiet, &mut now));
             } else if quiet {
                 let quarter = Quarter::of(schedule.ends.saturating_sub(points + 1), schedule.length);
-                let digest = || {
-                    let (mut hash, pages) = sys::unseen(|| Fair::pages().digest())?;
-                    hash.add(model);
-                    Some((hash, pages))
-                };
-                seen.visit(quarter, digest);
+                seen.visit(quarter, || self.achieved(model, stack_pointers));
             } else {
                 seen.clear();
             }
@@ -179,6 +175,24 @@ impl Scheduler {
         if points >= schedule.ends {
             self.next_stage();
         }
+    }
+
+    /// A hash of the state with the registers of threads, but without their stacks, and the pages that this took. A timer's
+    /// signal may have left something on a stack that differs each time.
+    fn achieved(&self, mut hash: Hash, stack_pointers: &[usize]) -> Option<(Hash, u64)> {
+        const REGISTERS: usize = 8;
+        let stacks = &stack_pointers[..self.created];
+        for (thread, &stack) in self.threads.iter().zip(stacks) {
+            if thread.life == Life::Alive && stack != 0 {
+                // SAFETY: `own_stack` has put them there, between control words and a return address, and the thread has not
+                // gone on since.
+                let registers = unsafe { core::slice::from_raw_parts(stack as *const u64, REGISTERS) };
+                registers.iter().for_each(|&register| hash.word(register));
+            }
+        }
+        let (memory, pages) = sys::unseen(|| Fair::pages().digest(stacks))?;
+        hash.add(memory);
+        Some((hash, pages))
     }
 
     /// A stage is over.
