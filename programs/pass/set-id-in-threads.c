@@ -1,4 +1,5 @@
 // pass: setuid, setgid, setgroups and their relatives change the credentials of every thread; a raw system call changes those of one
+// serial: where threads run at the same time, libc's signal to a waiting thread crashes it in one of a hundred runs (docs/src/limits.md)
 // outside: yes
 #include "check.h"
 #include <dirent.h>
